@@ -190,7 +190,8 @@ Result<int> BenchTool::Run(const Args& args) {
       if (input == "-" || EndsWith(input, "=-"))
         return InvalidArgument("--input ", input, " reads standard input, but --rounds needs it");
   const Stopwatch load;
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads), shapes_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph,
+              LoadModel(model_, model_flags_.Options(options_.threads), shapes_));
   const double load_ms = load.Milliseconds();
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;

@@ -56,8 +56,9 @@ void EvalTool::Declare(Args& args) {
 // Loads a model. If `samples` is not null, opens the samples for its inputs.
 Result<Engine> EvalTool::Load(const std::string& model, std::unique_ptr<compress::Samples>* samples) const {
   TERN_ASSIGN(std::unique_ptr<Graph> graph,
-              LoadModel(model, model == model_ ? model_flags_.Options(options_.threads)
-                                               : load::LoadOptions{options_.threads, {}, {}},
+              LoadModel(model,
+                        model == model_ ? model_flags_.Options(options_.threads)
+                                        : load::LoadOptions{options_.threads, {}, {}},
                         shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   if (samples) {

@@ -91,7 +91,8 @@ Status ProfileTool::LimitIsa() const {
 }
 
 Result<Engine> ProfileTool::MakeEngine(DatumList& inputs) const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads), shapes_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph,
+              LoadModel(model_, model_flags_.Options(options_.threads), shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   Feeds feeds;
   for (const std::string& input : inputs_) TERN_TRY(AddFeed(*graph, input, {}, feeds));

@@ -161,7 +161,8 @@ Result<compress::Quantizer::Resume> QuantizeTool::ResumeFrom() const {
 Result<int> QuantizeTool::Run(const Args& args) {
   TERN_TRY(Check(args));
   TERN_ASSIGN(const data::ImageOptions pictures, PreprocessOf(preprocess_));
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, {.threads = static_cast<int>(threads_)}, shapes_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph,
+              LoadModel(model_, {.threads = static_cast<int>(threads_)}, shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   std::unique_ptr<compress::Samples> samples;
   if (!calib_.empty()) {

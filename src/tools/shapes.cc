@@ -140,7 +140,9 @@ Result<std::map<std::string, Type>> ShapeOptions::InputTypes() const {
 
 void ShapeOptions::Declare(Args& args, const std::string& effect) {
   const std::string suffix = effect.empty() ? "" : ", " + effect;
-  args.Option("--shape", shapes_, "NAME=1x3x224x224", "set the dims of an input" + suffix + "; NAME=f32[N,3,8,8] gives a type to a model without types (repeatable)");
+  args.Option("--shape", shapes_, "NAME=1x3x224x224",
+              "set the dims of an input" + suffix +
+                  "; NAME=f32[N,3,8,8] gives a type to a model without types (repeatable)");
   args.Option("--dim", dims_, "N=8", "set the size of a symbolic dim" + suffix + " (repeatable)");
   args.Option("--batch", batch_, "N", "set the batch size, also of a model with a fixed batch size" + suffix,
               1, INT64_MAX);
@@ -194,7 +196,8 @@ Status ShapeOptions::Apply(Graph& graph) const {
     TERN_ASSIGN(Value * input, FindInput(graph, a.name));
     TERN_ASSIGN(const Type type, ParseShape(a.value));
     const bool same = type.ToString() == input->type.ToString();
-    if (type.dtype != DType::kInvalid && (type.dtype != input->type.dtype || (!type.shape.fully_known() && !same)))
+    if (type.dtype != DType::kInvalid &&
+        (type.dtype != input->type.dtype || (!type.shape.fully_known() && !same)))
       return InvalidArgument("--shape ", text, ": input '", a.name, "' is ", input->type.ToString());
     if (!same) TERN_TRY(ApplyShape(*input, type.shape.Concrete(), "--shape", symbols));
   }

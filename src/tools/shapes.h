@@ -19,8 +19,8 @@ class ShapeOptions {
   // Sets the dims that the options specify, and the dims of other inputs that have the same symbols. Then
   // repeats shape inference. Fails if an input or symbol is unknown, or if a dim contradicts the model.
   Status Apply(Graph& graph) const;
-  // Returns the types that --shape specifies, for LoadOptions::input_types. NAME=1x3 does not specify an element
-  // type; NAME=i64[N,3] does.
+  // Returns the types that --shape specifies, for LoadOptions::input_types. NAME=1x3 does not specify an
+  // element type; NAME=i64[N,3] does.
   Result<std::map<std::string, Type>> InputTypes() const;
   // Applies only --batch. Used if the inputs come from files, which determine the other dims.
   Status ApplyBatch(Graph& graph) const;

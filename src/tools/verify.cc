@@ -117,7 +117,8 @@ Status VerifyTool::ChooseTolerance(const Args& args) {
 // Returns the stored test vectors. If --data is not given, returns one test vector with random inputs and no
 // outputs.
 Result<std::vector<Vectors>> VerifyTool::Cases() const {
-  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(options_.threads), shapes_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph,
+              LoadModel(model_, model_flags_.Options(options_.threads), shapes_));
   TERN_TRY(shapes_.ApplyBatch(*graph));
   if (!data_.empty()) return ReadVectors(*graph, data_, against_.empty() && !reference_ && !layers_);
   TERN_TRY(shapes_.Apply(*graph));

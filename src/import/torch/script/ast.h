@@ -60,16 +60,16 @@ struct Function {
 
 struct Statement {
   enum class Kind {
-    kExpr,    // value
-    kAssign,  // target[: type] = value
+    kExpr,     // value
+    kAssign,   // target[: type] = value
     kDeclare,  // target: type, in a class
-    kIf,      // if value: body else: other
-    kFor,     // for target in value: body
-    kWhile,   // while value: body
-    kWith,    // with value as target: body
-    kReturn,  // value, may be null
-    kRaise,   // value, may be null
-    kAssert,  // assert value, target
+    kIf,       // if value: body else: other
+    kFor,      // for target in value: body
+    kWhile,    // while value: body
+    kWith,     // with value as target: body
+    kReturn,   // value, may be null
+    kRaise,    // value, may be null
+    kAssert,   // assert value, target
     kPass,
     kBreak,
     kContinue,

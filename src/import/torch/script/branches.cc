@@ -156,8 +156,7 @@ Result<BranchImporter::Merged> BranchImporter::MergeAll(const Join& join) {
   }
   for (const auto& [cell, state] : yes.cells) {
     TERN_ASSIGN(Item item, MergeContents(in_, state, no.cells.at(cell), join));
-    if (item.Is(Item::Kind::kConflict))
-      return in_.NotYet("a list or dict ", item.text);
+    if (item.Is(Item::Kind::kConflict)) return in_.NotYet("a list or dict ", item.text);
     merged.conflict |= HasConflict(item);
     merged.cells.emplace_back(cell, std::move(item));
   }

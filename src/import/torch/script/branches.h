@@ -14,8 +14,8 @@ class BranchImporter {
  public:
   BranchImporter(Interpreter& interpreter, Frame& frame) : in_(interpreter), frame_(frame) {}
 
-  // Runs both branches, each into its own graph, and merges what they changed. If a variable cannot be merged,
-  // such as one that is None in one branch, all that follows in the function is run in both branches.
+  // Runs both branches, each into its own graph, and merges what they changed. If a variable cannot be
+  // merged, such as one that is None in one branch, all that follows in the function is run in both branches.
   Status Import(const Statement& statement, Value* condition);
 
  private:

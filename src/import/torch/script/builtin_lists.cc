@@ -60,7 +60,8 @@ Outcome SetItem(Interpreter& in, const CallSite& call) {
   if (cell.sequence || !call.args[1].known_int())
     return in.NotYet("an item of a list is assigned at a computed position");
   const int64_t at = PositionOf(call.args[1].arg.integer, cell.items.size());
-  if (at < 0) return in.Raise(StrCat("index ", call.args[1].arg.integer, " of a list of ", cell.items.size()));
+  if (at < 0)
+    return in.Raise(StrCat("index ", call.args[1].arg.integer, " of a list of ", cell.items.size()));
   in.heap.Touch(cell);
   cell.items[static_cast<size_t>(at)] = call.args[2];
   return Nothing();
@@ -104,7 +105,8 @@ Outcome Extend(Interpreter& in, const CallSite& call) {
   if (!IsList(call, 2) || !call.args[1].list_or_tuple() || call.args[1].cell->sequence) return NotMine();
   TERN_ASSIGN(Cell * cell, Changeable(in, call));
   const std::vector<Item> more = call.args[1].cell->items;
-  if (cell->items.size() + more.size() > kMaxItems) return in.NotYet("a list has more than ", kMaxItems, " items");
+  if (cell->items.size() + more.size() > kMaxItems)
+    return in.NotYet("a list has more than ", kMaxItems, " items");
   cell->items.insert(cell->items.end(), more.begin(), more.end());
   return Done(call.args[0]);
 }
@@ -194,7 +196,8 @@ Outcome Slice(Interpreter& in, const CallSite& call) {
     return i < call.args.size() && call.args[i].known_int() ? call.args[i].arg.integer : otherwise;
   };
   for (size_t i = 1; i < call.args.size(); ++i)
-    if (!call.args[i].none() && !call.args[i].known_int()) return in.NotYet("a list is sliced at a computed position");
+    if (!call.args[i].none() && !call.args[i].known_int())
+      return in.NotYet("a list is sliced at a computed position");
   const int64_t step = number(3, 1);
   if (step == 0) return in.Bad("the step of a slice is 0");
   int64_t start = number(1, step > 0 ? 0 : size - 1), end = number(2, step > 0 ? size : -size - 1);
@@ -203,7 +206,8 @@ Outcome Slice(Interpreter& in, const CallSite& call) {
   start = std::clamp<int64_t>(start, step > 0 ? 0 : -1, step > 0 ? size : size - 1);
   end = std::clamp<int64_t>(end, step > 0 ? 0 : -1, step > 0 ? size : size - 1);
   std::vector<Item> part;
-  for (int64_t i = start; step > 0 ? i < end : i > end; i += step) part.push_back(items[static_cast<size_t>(i)]);
+  for (int64_t i = start; step > 0 ? i < end : i > end; i += step)
+    part.push_back(items[static_cast<size_t>(i)]);
   return Done(call.args[0].Is(Kind::kList) ? in.NewList(std::move(part)) : in.NewTuple(std::move(part)));
 }
 
@@ -224,7 +228,8 @@ Outcome Repeat(Interpreter& in, const CallSite& call) {
   const Item &list = call.args[first ? 0 : 1], &count = call.args[first ? 1 : 0];
   if (!list.Is(Kind::kList) || list.cell->sequence || !count.known_int()) return NotMine();
   const int64_t times = std::max<int64_t>(0, count.arg.integer);
-  if (times > static_cast<int64_t>(kMaxItems) || static_cast<size_t>(times) * list.cell->items.size() > kMaxItems)
+  if (times > static_cast<int64_t>(kMaxItems) ||
+      static_cast<size_t>(times) * list.cell->items.size() > kMaxItems)
     return in.NotYet("a list has more than ", kMaxItems, " items");
   std::vector<Item> items;
   for (int64_t i = 0; i < times; ++i)
@@ -299,7 +304,8 @@ void AddListBuiltins(BuiltinTable& table) {
   table.Add("aten::reverse", Reverse);
   for (const char* op : {"aten::copy", "aten::list"}) table.Add(op, Copy);
   for (const char* op : {"aten::sort", "aten::sorted"}) table.Add(op, Sort);
-  for (const char* op : {"aten::index", "aten::count", "aten::__contains__", "aten::remove"}) table.Add(op, Search);
+  for (const char* op : {"aten::index", "aten::count", "aten::__contains__", "aten::remove"})
+    table.Add(op, Search);
   table.Add("aten::slice", Slice);
   table.Add("aten::add", Concat);
   table.Add("aten::mul", Repeat);

@@ -17,14 +17,18 @@ struct One {
 };
 
 constexpr One kOne[] = {
-    {"aten::exp", std::exp, "exp"},     {"aten::log", std::log, "log"},     {"aten::log2", std::log2, nullptr},
-    {"aten::log10", std::log10, nullptr}, {"aten::log1p", std::log1p, nullptr}, {"aten::expm1", std::expm1, nullptr},
-    {"aten::sqrt", std::sqrt, "sqrt"},  {"aten::sin", std::sin, "sin"},     {"aten::cos", std::cos, "cos"},
-    {"aten::tan", std::tan, "tan"},     {"aten::asin", std::asin, "asin"},  {"aten::acos", std::acos, "acos"},
-    {"aten::atan", std::atan, "atan"},  {"aten::sinh", std::sinh, "sinh"},  {"aten::cosh", std::cosh, "cosh"},
-    {"aten::tanh", std::tanh, "tanh"},  {"aten::asinh", std::asinh, nullptr}, {"aten::acosh", std::acosh, nullptr},
-    {"aten::atanh", std::atanh, nullptr}, {"aten::erf", std::erf, "erf"},   {"aten::erfc", std::erfc, nullptr},
-    {"aten::gamma", std::tgamma, nullptr}, {"aten::lgamma", std::lgamma, nullptr}, {"aten::fabs", std::fabs, "abs"},
+    {"aten::exp", std::exp, "exp"},         {"aten::log", std::log, "log"},
+    {"aten::log2", std::log2, nullptr},     {"aten::log10", std::log10, nullptr},
+    {"aten::log1p", std::log1p, nullptr},   {"aten::expm1", std::expm1, nullptr},
+    {"aten::sqrt", std::sqrt, "sqrt"},      {"aten::sin", std::sin, "sin"},
+    {"aten::cos", std::cos, "cos"},         {"aten::tan", std::tan, "tan"},
+    {"aten::asin", std::asin, "asin"},      {"aten::acos", std::acos, "acos"},
+    {"aten::atan", std::atan, "atan"},      {"aten::sinh", std::sinh, "sinh"},
+    {"aten::cosh", std::cosh, "cosh"},      {"aten::tanh", std::tanh, "tanh"},
+    {"aten::asinh", std::asinh, nullptr},   {"aten::acosh", std::acosh, nullptr},
+    {"aten::atanh", std::atanh, nullptr},   {"aten::erf", std::erf, "erf"},
+    {"aten::erfc", std::erfc, nullptr},     {"aten::gamma", std::tgamma, nullptr},
+    {"aten::lgamma", std::lgamma, nullptr}, {"aten::fabs", std::fabs, "abs"},
 };
 
 Outcome OneFloat(Interpreter& in, const CallSite& call) {
@@ -45,7 +49,8 @@ Outcome OneFloat(Interpreter& in, const CallSite& call) {
 Outcome Degrees(Interpreter&, const CallSite& call) {
   if (call.args.size() != 1 || !call.args[0].number() || !call.args[0].arg.known()) return NotMine();
   const double x = call.args[0].arg.AsDouble();
-  return Done(Item(Arg::Float(call.op == "aten::degrees" ? x * 180 / std::numbers::pi : x * std::numbers::pi / 180)));
+  return Done(
+      Item(Arg::Float(call.op == "aten::degrees" ? x * 180 / std::numbers::pi : x * std::numbers::pi / 180)));
 }
 
 Outcome Test(Interpreter&, const CallSite& call) {
@@ -124,7 +129,8 @@ void AddMathBuiltins(BuiltinTable& table) {
   for (const One& row : kOne) table.Add(row.op, OneFloat);
   for (const char* op : {"aten::degrees", "aten::radians"}) table.Add(op, Degrees);
   for (const char* op : {"aten::isnan", "aten::isinf", "aten::isfinite"}) table.Add(op, Test);
-  for (const char* op : {"aten::atan2", "aten::fmod", "aten::hypot", "aten::copysign", "aten::mathremainder", "aten::gcd"})
+  for (const char* op :
+       {"aten::atan2", "aten::fmod", "aten::hypot", "aten::copysign", "aten::mathremainder", "aten::gcd"})
     table.Add(op, TwoFloats);
   table.Add("aten::factorial", Factorial);
   table.Add("aten::round", Round);

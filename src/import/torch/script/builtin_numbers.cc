@@ -12,17 +12,29 @@ struct Row {
 };
 
 constexpr Row kTwo[] = {
-    {"aten::add", "add"},      {"aten::sub", "sub"},       {"aten::mul", "mul"},
-    {"aten::div", "truediv"},  {"aten::floordiv", "floordiv"}, {"aten::floor_divide", "floordiv"},
-    {"aten::remainder", "mod"}, {"aten::eq", "eq"},        {"aten::ne", "ne"},
-    {"aten::lt", "lt"},        {"aten::le", "le"},         {"aten::gt", "gt"},
-    {"aten::ge", "ge"},        {"aten::__and__", "and"},   {"aten::__or__", "or"},
-    {"aten::__xor__", "xor"},  {"prim::min", "min"},       {"prim::max", "max"},
+    {"aten::add", "add"},
+    {"aten::sub", "sub"},
+    {"aten::mul", "mul"},
+    {"aten::div", "truediv"},
+    {"aten::floordiv", "floordiv"},
+    {"aten::floor_divide", "floordiv"},
+    {"aten::remainder", "mod"},
+    {"aten::eq", "eq"},
+    {"aten::ne", "ne"},
+    {"aten::lt", "lt"},
+    {"aten::le", "le"},
+    {"aten::gt", "gt"},
+    {"aten::ge", "ge"},
+    {"aten::__and__", "and"},
+    {"aten::__or__", "or"},
+    {"aten::__xor__", "xor"},
+    {"prim::min", "min"},
+    {"prim::max", "max"},
 };
 constexpr Row kOne[] = {
-    {"aten::neg", "neg"},     {"aten::__not__", "not"},  {"prim::abs", "abs"},     {"aten::floor", "floor"},
-    {"aten::ceil", "ceil"},   {"aten::Int", "to_int"},   {"aten::Float", "to_float"}, {"aten::Bool", "to_bool"},
-    {"aten::abs", "abs"},     {"aten::trunc", "trunc"},
+    {"aten::neg", "neg"},   {"aten::__not__", "not"}, {"prim::abs", "abs"},        {"aten::floor", "floor"},
+    {"aten::ceil", "ceil"}, {"aten::Int", "to_int"},  {"aten::Float", "to_float"}, {"aten::Bool", "to_bool"},
+    {"aten::abs", "abs"},   {"aten::trunc", "trunc"},
 };
 
 bool Numbers(const CallSite& call, size_t count) {
@@ -43,7 +55,8 @@ std::string_view KindOf(const std::string& op, bool two) {
   return "";
 }
 
-Outcome Computed(Interpreter& in, std::string_view kind, const std::vector<Arg>& args, const std::string& op) {
+Outcome Computed(Interpreter& in, std::string_view kind, const std::vector<Arg>& args,
+                 const std::string& op) {
   auto result = ScalarOp(in.context, kind, args, in.PlaceOf(op));
   if (!result.ok()) {
     Status status = result.TakeStatus();
@@ -93,7 +106,8 @@ Outcome Two(Interpreter& in, const CallSite& call) {
     // True and x is x; False or x is x.
     if (name == "and" || name == "or")
       for (const auto& [known, other] : {std::pair(&x, &y), std::pair(&y, &x)})
-        if (known->kind == Arg::Kind::kBool && known->known() && other->kind == Arg::Kind::kBool) return Done(Item(*other));
+        if (known->kind == Arg::Kind::kBool && known->known() && other->kind == Arg::Kind::kBool)
+          return Done(Item(*other));
   }
   return Computed(in, KindOf(call.op, true), {call.args[0].arg, call.args[1].arg}, call.op);
 }
@@ -146,8 +160,8 @@ Outcome Shift(Interpreter& in, const CallSite& call) {
   const int64_t by = call.args[1].arg.integer;
   if (by < 0 || by > 62) return in.Bad("a shift by ", by, " bits");
   const int64_t x = call.args[0].arg.integer;
-  return Done(Item(Arg::Int(call.op == "aten::__lshift__" ? static_cast<int64_t>(static_cast<uint64_t>(x) << by)
-                                                          : x >> by)));
+  return Done(Item(Arg::Int(
+      call.op == "aten::__lshift__" ? static_cast<int64_t>(static_cast<uint64_t>(x) << by) : x >> by)));
 }
 
 Outcome EnumEqual(Interpreter&, const CallSite& call) {

@@ -69,8 +69,9 @@ void AddPrimBuiltins(BuiltinTable& table) {
                          "aten::has_torch_function", "aten::is_tracing"})
     table.Add(op, False);
   table.Add("aten::is_scripting", True);
-  for (const char* op : {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout", "aten::dropout_",
-                         "aten::feature_dropout_", "aten::alpha_dropout_", "aten::feature_alpha_dropout_"})
+  for (const char* op :
+       {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout", "aten::feature_alpha_dropout",
+        "aten::dropout_", "aten::feature_dropout_", "aten::alpha_dropout_", "aten::feature_alpha_dropout_"})
     table.Add(op, Dropout);
 }
 

@@ -94,7 +94,8 @@ Outcome Device(Interpreter&, const CallSite& call) {
 }
 // The kind of a device, or its number.
 Outcome DeviceType(Interpreter&, const CallSite& call) {
-  if (call.args.size() != 1 || !call.args[0].Is(Item::Kind::kArg) || call.args[0].arg.kind != Arg::Kind::kDevice)
+  if (call.args.size() != 1 || !call.args[0].Is(Item::Kind::kArg) ||
+      call.args[0].arg.kind != Arg::Kind::kDevice)
     return NotMine();
   if (call.op == "prim::index") return Nothing();
   return Done(Item(Arg::String(call.args[0].arg.text.substr(0, call.args[0].arg.text.find(':')))));
@@ -143,7 +144,8 @@ Outcome ToNumber(Interpreter& in, const CallSite& call) {
     const Tensor one = known->Contiguous();
     if (to == DType::kBool) return Done(Item(Arg::Bool(LoadDouble(one, 0) != 0)));
     if (to == DType::kF32) return Done(Item(Arg::Float(LoadDouble(one, 0))));
-    return Done(Item(Arg::Int(IsFloat(one.dtype()) ? static_cast<int64_t>(LoadDouble(one, 0)) : LoadLong(one, 0))));
+    return Done(
+        Item(Arg::Int(IsFloat(one.dtype()) ? static_cast<int64_t>(LoadDouble(one, 0)) : LoadLong(one, 0))));
   }
   if (x->type.shape.rank() != 0) x = b.Op("Reshape", {x, b.Ints({})});
   if (x->type.dtype != to) x = b.Op("Cast", {x}, {{"to", to}});
@@ -216,9 +218,9 @@ void AddTensorBuiltins(BuiltinTable& table) {
   for (const char* op : {"prim::type", "prim::index"}) table.Add(op, DeviceType);
   table.Add("prim::layout", Layout);
   for (const char* op : {"prim::is_cuda", "prim::is_quantized", "prim::is_sparse", "prim::is_sparse_csr",
-                         "prim::is_mkldnn", "prim::is_nested", "prim::is_meta", "prim::is_mps", "prim::is_xpu",
-                         "prim::is_vulkan", "prim::is_ipu", "prim::is_hpu", "prim::is_maia", "prim::is_mtia",
-                         "aten::is_conj", "aten::is_neg", "aten::is_inference"})
+                         "prim::is_mkldnn", "prim::is_nested", "prim::is_meta", "prim::is_mps",
+                         "prim::is_xpu", "prim::is_vulkan", "prim::is_ipu", "prim::is_hpu", "prim::is_maia",
+                         "prim::is_mtia", "aten::is_conj", "aten::is_neg", "aten::is_inference"})
     table.Add(op, No);
   for (const char* op : {"prim::is_cpu", "prim::is_leaf", "aten::is_contiguous"}) table.Add(op, Yes);
   table.Add("prim::grad", NoGradient);

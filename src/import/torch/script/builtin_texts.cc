@@ -26,11 +26,13 @@ std::string TextOf(const Item& item, int depth = 0) {
   if (!item.list_or_tuple() || depth > 5) return item.Describe();
   std::vector<std::string> parts;
   for (const Item& part : item.cell->items) parts.push_back(TextOf(part, depth + 1));
-  return item.Is(Item::Kind::kList) ? StrCat("[", Join(parts, ", "), "]") : StrCat("(", Join(parts, ", "), ")");
+  return item.Is(Item::Kind::kList) ? StrCat("[", Join(parts, ", "), "]")
+                                    : StrCat("(", Join(parts, ", "), ")");
 }
 
 Outcome Text(std::string text) {
-  if (text.size() > kMaxText) return Unsupported("a text of the model has more than ", kMaxText, " characters");
+  if (text.size() > kMaxText)
+    return Unsupported("a text of the model has more than ", kMaxText, " characters");
   return Done(Item(Arg::String(std::move(text))));
 }
 
@@ -67,7 +69,8 @@ Outcome Concat(Interpreter&, const CallSite& call) {
 Outcome Compare(Interpreter&, const CallSite& call) {
   if (!IsText(call, 2)) return NotMine();
   const bool equal = call.args[1].string() && call.args[0].arg.text == call.args[1].arg.text;
-  if (call.op == "aten::eq" || call.op == "aten::ne") return Done(Item(Arg::Bool(equal == (call.op == "aten::eq"))));
+  if (call.op == "aten::eq" || call.op == "aten::ne")
+    return Done(Item(Arg::Bool(equal == (call.op == "aten::eq"))));
   if (!call.args[1].string()) return NotMine();
   const bool less = call.args[0].arg.text < call.args[1].arg.text;
   return Done(Item(Arg::Bool(call.op == "aten::lt"   ? less
@@ -125,7 +128,8 @@ Outcome Case(Interpreter&, const CallSite& call) {
 Outcome Strip(Interpreter&, const CallSite& call) {
   if (call.args.empty() || !call.args[0].string()) return NotMine();
   const std::string& text = call.args[0].arg.text;
-  const std::string set = call.args.size() > 1 && call.args[1].string() ? call.args[1].arg.text : " \t\n\r\f\v";
+  const std::string set =
+      call.args.size() > 1 && call.args[1].string() ? call.args[1].arg.text : " \t\n\r\f\v";
   const size_t first = call.op == "aten::rstrip" ? 0 : text.find_first_not_of(set);
   const size_t last = call.op == "aten::lstrip" ? text.size() : text.find_last_not_of(set) + 1;
   return Text(first == std::string::npos || first >= last ? "" : text.substr(first, last - first));
@@ -183,8 +187,10 @@ void AddTextBuiltins(BuiltinTable& table) {
   table.Add("aten::format", Format);
   table.Add("aten::len", Length);
   table.Add("aten::add", Concat);
-  for (const char* op : {"aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"}) table.Add(op, Compare);
-  for (const char* op : {"aten::find", "aten::startswith", "aten::endswith", "aten::__contains__"}) table.Add(op, Find);
+  for (const char* op : {"aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"})
+    table.Add(op, Compare);
+  for (const char* op : {"aten::find", "aten::startswith", "aten::endswith", "aten::__contains__"})
+    table.Add(op, Find);
   table.Add("aten::__getitem__", Index);
   table.Add("aten::slice", Slice);
   for (const char* op : {"aten::lower", "aten::upper"}) table.Add(op, Case);

@@ -59,8 +59,7 @@ Result<Item> Interpreter::CallOp(CallSite call) {
       TERN_ASSIGN(std::optional<Item> result, builtin(*this, call));
       if (result) return std::move(*result);
     }
-  if (HasSequence(call.args))
-    return NotYet(call.op, " of a list whose length depends on the inputs");
+  if (HasSequence(call.args)) return NotYet(call.op, " of a list whose length depends on the inputs");
   return CallAten(call.op, call.args, call.keywords);
 }
 
@@ -78,7 +77,8 @@ Status Interpreter::CheckOperator(const std::string& op, const std::vector<Item>
   constexpr int64_t kTrueDivision = 4;
   if (version >= kTrueDivision || (op != "aten::div" && op != "aten::div_")) return {};
   for (const Item& item : args)
-    if (item.tensor() ? IsFloat(item.arg.tensor->type().dtype) : item.number() && item.arg.kind == Arg::Kind::kFloat)
+    if (item.tensor() ? IsFloat(item.arg.tensor->type().dtype)
+                      : item.number() && item.arg.kind == Arg::Kind::kFloat)
       return {};
   return NotYet("a division of integers in a file of PyTorch 1.5 or older, which rounds its result");
 }

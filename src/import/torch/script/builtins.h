@@ -1,5 +1,5 @@
-// Operators on numbers, texts, lists and dicts, and on properties of tensors. They are computed at import time
-// or become scalars of the graph.
+// Operators on numbers, texts, lists and dicts, and on properties of tensors. They are computed at import
+// time or become scalars of the graph.
 #pragma once
 #include <map>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace tern::torch::script {
 
-// Returns nullopt if the operator is for other arguments. Then the next builtin of the same name is tried, and
-// at last the operators on tensors (aten/call.h).
+// Returns nullopt if the operator is for other arguments. Then the next builtin of the same name is tried,
+// and at last the operators on tensors (aten/call.h).
 using Builtin = Result<std::optional<Item>> (*)(Interpreter& in, const CallSite& call);
 using Outcome = Result<std::optional<Item>>;
 

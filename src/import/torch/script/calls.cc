@@ -11,11 +11,11 @@ struct NameRow {
 };
 
 constexpr NameRow kFunctions[] = {
-    {"int", "aten::Int"},      {"float", "aten::Float"},   {"bool", "aten::Bool"}, {"str", "aten::str"},
-    {"len", "aten::len"},      {"sorted", "aten::sorted"}, {"min", "prim::min"},   {"max", "prim::max"},
-    {"print", "prim::Print"},  {"abs", "prim::abs"},       {"ord", "aten::ord"},   {"chr", "aten::chr"},
-    {"round", "aten::round"},  {"sum", "aten::sum"},       {"list", "aten::list"}, {"range", "prim::range"},
-    {"divmod", "aten::divmod"}, {"pow", "aten::pow"},      {"any", "aten::any"},   {"all", "aten::all"},
+    {"int", "aten::Int"},       {"float", "aten::Float"},   {"bool", "aten::Bool"}, {"str", "aten::str"},
+    {"len", "aten::len"},       {"sorted", "aten::sorted"}, {"min", "prim::min"},   {"max", "prim::max"},
+    {"print", "prim::Print"},   {"abs", "prim::abs"},       {"ord", "aten::ord"},   {"chr", "aten::chr"},
+    {"round", "aten::round"},   {"sum", "aten::sum"},       {"list", "aten::list"}, {"range", "prim::range"},
+    {"divmod", "aten::divmod"}, {"pow", "aten::pow"},       {"any", "aten::any"},   {"all", "aten::all"},
 };
 
 }  // namespace
@@ -123,10 +123,10 @@ Result<Item> Interpreter::EvalCall(const Expr& expr, Frame& frame) {
   return CallItem(function, std::move(args), std::move(keywords));
 }
 
-Result<Item> Interpreter::CallQualified(const std::string& name, std::vector<Item> args, KeywordItems keywords) {
+Result<Item> Interpreter::CallQualified(const std::string& name, std::vector<Item> args,
+                                        KeywordItems keywords) {
   constexpr std::string_view kNew = ".__new__";
-  if (EndsWith(name, kNew))
-    return heap.Make(Item::Kind::kObject, name.substr(0, name.size() - kNew.size()));
+  if (EndsWith(name, kNew)) return heap.Make(Item::Kind::kObject, name.substr(0, name.size() - kNew.size()));
   TERN_ASSIGN(const Item callee, ResolveQualified(name));
   return CallItem(callee, std::move(args), std::move(keywords));
 }

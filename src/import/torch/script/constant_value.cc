@@ -9,7 +9,8 @@ constexpr int kMaxNodes = 64;
 constexpr int64_t kMaxElements = 1 << 16;
 
 std::optional<Tensor> Evaluate(const Value& value, int& nodes_left) {
-  if (value.is_constant()) return value.constant.size() <= kMaxElements ? std::optional(value.constant) : std::nullopt;
+  if (value.is_constant())
+    return value.constant.size() <= kMaxElements ? std::optional(value.constant) : std::nullopt;
   const Node* node = value.producer;
   if (!node || --nodes_left < 0 || !node->subgraphs().empty() || !(node->op->traits & kPure)) return {};
   std::vector<Datum> inputs;
@@ -23,7 +24,8 @@ std::optional<Tensor> Evaluate(const Value& value, int& nodes_left) {
     inputs.emplace_back(*tensor);
   }
   std::vector<const Datum*> pointers;
-  for (size_t i = 0; i < inputs.size(); ++i) pointers.push_back(node->input(static_cast<int>(i)) ? &inputs[i] : nullptr);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    pointers.push_back(node->input(static_cast<int>(i)) ? &inputs[i] : nullptr);
   const auto outputs = EvaluateNode(*node, pointers);
   if (!outputs.ok()) return {};
   const Datum& datum = (*outputs)[static_cast<size_t>(value.output)];

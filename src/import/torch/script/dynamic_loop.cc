@@ -48,9 +48,10 @@ Status DynamicLoop::Import(Value* trips, Value* condition) {
 
 bool DynamicLoop::Changes(const std::string& key) const {
   const auto at = leaves_.lower_bound(key);
-  return at != leaves_.end() && (at->first == key || StartsWith(at->first, key + "/")) ? true
-         : leaves_.lower_bound(key + "/") != leaves_.end() &&
-               StartsWith(leaves_.lower_bound(key + "/")->first, key + "/");
+  return at != leaves_.end() && (at->first == key || StartsWith(at->first, key + "/"))
+             ? true
+             : leaves_.lower_bound(key + "/") != leaves_.end() &&
+                   StartsWith(leaves_.lower_bound(key + "/")->first, key + "/");
 }
 
 Result<Node*> DynamicLoop::Open(Value* trips, Value* condition) {
@@ -183,7 +184,8 @@ Item DynamicLoop::Replace(const Frozen& start, const std::string& key, Value* Le
   return made;
 }
 
-// Replaces values of the body, which is removed if the round is not the last one, by values of the same types.
+// Replaces values of the body, which is removed if the round is not the last one, by values of the same
+// types.
 Frozen DynamicLoop::Detach(const Frozen& end) {
   Frozen copy = end;
   if (copy.value) copy.value = types_.AddInput("", copy.value->type);
@@ -232,8 +234,7 @@ Status DynamicLoop::Compare(const Frozen& start, const Frozen& end, const std::s
   }
   if (end.item.Is(Kind::kConflict)) return in_.NotYet("a variable of a loop ", end.item.text);
   if (!start.container() && SameLeaf(start, end)) return {};
-  const bool known = start.item.Is(Kind::kUninitialized) ||
-                     (start.item.tensor() && end.item.tensor()) ||
+  const bool known = start.item.Is(Kind::kUninitialized) || (start.item.tensor() && end.item.tensor()) ||
                      (start.item.number() && end.item.number() && start.item.arg.kind == end.item.arg.kind);
   if (known && end.item.Is(Kind::kUninitialized)) return {};
   if (known && IsValue(end)) return AddLeaf(key, start, end);

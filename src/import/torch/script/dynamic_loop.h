@@ -52,7 +52,7 @@ class DynamicLoop {
   const Statement& statement_;
   std::map<std::string, Frozen> variables_;      // that the body assigns, before the loop
   std::vector<std::pair<Cell*, Frozen>> cells_;  // that the body changes, before the loop
-  std::vector<TensorPtr> roots_;                // that the body writes
+  std::vector<TensorPtr> roots_;                 // that the body writes
   std::vector<Cell*> new_cells_;
   std::vector<TensorPtr> new_roots_;
   std::map<std::string, Leaf> leaves_;

@@ -12,11 +12,13 @@ struct OperatorRow {
 };
 
 constexpr OperatorRow kBinary[] = {
-    {"+", "aten::add"},        {"-", "aten::sub"},       {"*", "aten::mul"},         {"/", "aten::div"},
-    {"//", "aten::floordiv"},  {"%", "aten::remainder"}, {"@", "aten::matmul"},      {"<", "aten::lt"},
-    {">", "aten::gt"},         {"<=", "aten::le"},       {">=", "aten::ge"},         {"==", "aten::eq"},
-    {"!=", "aten::ne"},        {"is", "aten::__is__"},   {"is not", "aten::__isnot__"}, {"&", "aten::__and__"},
-    {"|", "aten::__or__"},     {"^", "aten::__xor__"},   {"<<", "aten::__lshift__"}, {">>", "aten::__rshift__"},
+    {"+", "aten::add"},         {"-", "aten::sub"},         {"*", "aten::mul"},
+    {"/", "aten::div"},         {"//", "aten::floordiv"},   {"%", "aten::remainder"},
+    {"@", "aten::matmul"},      {"<", "aten::lt"},          {">", "aten::gt"},
+    {"<=", "aten::le"},         {">=", "aten::ge"},         {"==", "aten::eq"},
+    {"!=", "aten::ne"},         {"is", "aten::__is__"},     {"is not", "aten::__isnot__"},
+    {"&", "aten::__and__"},     {"|", "aten::__or__"},      {"^", "aten::__xor__"},
+    {"<<", "aten::__lshift__"}, {">>", "aten::__rshift__"},
 };
 
 }  // namespace
@@ -25,15 +27,24 @@ Result<Item> Interpreter::Eval(const Expr& expr, Frame& frame) {
   const Nesting nesting(depth_);
   if (!nesting.ok()) return Bad("functions and blocks are nested too deep");
   switch (expr.kind) {
-    case Kind::kNone: return Item();
-    case Kind::kBool: return Item(Arg::Bool(expr.number != 0));
-    case Kind::kInt: return Item(Arg::Int(expr.number));
-    case Kind::kFloat: return Item(Arg::Float(expr.real));
-    case Kind::kText: return Item(Arg::String(expr.text));
-    case Kind::kName: return EvalName(expr, frame);
-    case Kind::kAttribute: return EvalAttribute(expr, frame);
-    case Kind::kSubscript: return EvalSubscript(expr, frame);
-    case Kind::kCall: return EvalCall(expr, frame);
+    case Kind::kNone:
+      return Item();
+    case Kind::kBool:
+      return Item(Arg::Bool(expr.number != 0));
+    case Kind::kInt:
+      return Item(Arg::Int(expr.number));
+    case Kind::kFloat:
+      return Item(Arg::Float(expr.real));
+    case Kind::kText:
+      return Item(Arg::String(expr.text));
+    case Kind::kName:
+      return EvalName(expr, frame);
+    case Kind::kAttribute:
+      return EvalAttribute(expr, frame);
+    case Kind::kSubscript:
+      return EvalSubscript(expr, frame);
+    case Kind::kCall:
+      return EvalCall(expr, frame);
     case Kind::kList:
     case Kind::kTuple: {
       std::vector<Item> items;
@@ -43,12 +54,16 @@ Result<Item> Interpreter::Eval(const Expr& expr, Frame& frame) {
       }
       return expr.kind == Kind::kList ? NewList(std::move(items)) : NewTuple(std::move(items));
     }
-    case Kind::kDict: return EvalDict(expr, frame);
+    case Kind::kDict:
+      return EvalDict(expr, frame);
     case Kind::kUnary:
-    case Kind::kBinary: return EvalOperator(expr, frame);
-    case Kind::kTernary: return EvalTernary(expr, frame);
+    case Kind::kBinary:
+      return EvalOperator(expr, frame);
+    case Kind::kTernary:
+      return EvalTernary(expr, frame);
     case Kind::kSlice:
-    case Kind::kEllipsis: break;
+    case Kind::kEllipsis:
+      break;
   }
   return Bad("an expression has no value");
 }
@@ -74,7 +89,9 @@ Result<Item> Interpreter::EvalDict(const Expr& expr, Frame& frame) {
 Result<Item> Interpreter::EvalOperator(const Expr& expr, Frame& frame) {
   TERN_ASSIGN(const Item left, Eval(*expr.items[0], frame));
   if (expr.kind == Kind::kUnary) {
-    const char* op = expr.text == "not" ? "aten::__not__" : expr.text == "-" ? "aten::neg" : "aten::bitwise_not";
+    const char* op = expr.text == "not" ? "aten::__not__"
+                     : expr.text == "-" ? "aten::neg"
+                                        : "aten::bitwise_not";
     return CallOp({op, {left}, {}});
   }
   if (expr.text == "and" || expr.text == "or") {
@@ -136,7 +153,8 @@ Result<Item> Interpreter::GetAttribute(const Item& object, const std::string& na
   }
   const auto found = object.cell->attributes.find(name);
   if (found != object.cell->attributes.end()) {
-    if (found->second.Is(Item::Kind::kConflict)) return NotYet("the attribute '", name, "' ", found->second.text);
+    if (found->second.Is(Item::Kind::kConflict))
+      return NotYet("the attribute '", name, "' ", found->second.text);
     return found->second;
   }
   TERN_ASSIGN(const Class* type, code.FindClass(object.cell->type));

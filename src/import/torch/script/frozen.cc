@@ -155,9 +155,11 @@ Result<Value*> LeafValue(const Frozen& leaf, const Frozen& other, Graph& graph) 
   } else if (leaf.item.Is(Kind::kUninitialized)) {
     if (!other.item.number() && !other.item.tensor())
       return Unsupported("an uninitialized variable becomes ", other.item.Describe(), " in a loop");
-    const Type type = other.value ? other.value->type : Type::TensorOf(DTypeOf(other.item.arg), Shape::Of({}));
+    const Type type =
+        other.value ? other.value->type : Type::TensorOf(DTypeOf(other.item.arg), Shape::Of({}));
     Dims dims;
-    for (const Dim& d : type.shape.dims) dims.push_back(d.known() && CheckedCount(dims, type.dtype) < kMaxZeros ? d.value() : 1);
+    for (const Dim& d : type.shape.dims)
+      dims.push_back(d.known() && CheckedCount(dims, type.dtype) < kMaxZeros ? d.value() : 1);
     value = b.Const(Tensor(type.dtype, dims));
   } else if (leaf.items.empty()) {
     const Value* like = other.items.empty() ? other.value : other.items[0].value;

@@ -37,8 +37,8 @@ Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, co
 // Returns whether an item contains a kConflict or kUninitialized.
 bool HasConflict(const Item& item, int depth = 0);
 
-// Returns the value of a tensor, number or list of tensors. Adds constants to `graph` if needed. `other` is the
-// state that it is joined with; it gives the type of an empty list or of an uninitialized variable.
+// Returns the value of a tensor, number or list of tensors. Adds constants to `graph` if needed. `other` is
+// the state that it is joined with; it gives the type of an empty list or of an uninitialized variable.
 Result<Value*> LeafValue(const Frozen& leaf, const Frozen& other, Graph& graph);
 // Returns the tensor, number or list that a value stands for. `like` says which.
 Item LeafItem(Interpreter& in, const Frozen& like, Value* value);

@@ -15,8 +15,8 @@ enum class Global {
   kOrderedDict,
   kDevice,
   kSize,
-  kStorage,  // a type of storage
-  kDType,    // an element type
+  kStorage,      // a type of storage
+  kDType,        // an element type
   kUnsupported,  // harmless, but Tern has no such data
 };
 

@@ -55,7 +55,8 @@ Result<Item> Inputs::Make(Interpreter& in, const std::string& name, const Expr& 
     for (size_t i = 0; i < named->fields.size(); ++i) {
       const Statement& field = *named->fields[i];
       if (!field.type) return InvalidModel("a field of ", dotted, " has no type");
-      TERN_ASSIGN(Item item, Make(in, StrCat(name, "_", field.target->text), *field.type, Part(example, i), depth + 1));
+      TERN_ASSIGN(Item item,
+                  Make(in, StrCat(name, "_", field.target->text), *field.type, Part(example, i), depth + 1));
       items.push_back(std::move(item));
     }
     return in.NewTuple(std::move(items), dotted);
@@ -68,8 +69,8 @@ Result<Item> Inputs::Make(Interpreter& in, const std::string& name, const Expr& 
   return Unsupported("the parameter '", name, "' of forward is neither a tensor nor a number");
 }
 
-Result<Item> Inputs::MakeMany(Interpreter& in, const std::string& name, const Expr& type, const Pickled* example,
-                              int depth) {
+Result<Item> Inputs::MakeMany(Interpreter& in, const std::string& name, const Expr& type,
+                              const Pickled* example, int depth) {
   const std::string& outer = type.items[0]->text;
   const Expr& inner = *type.items[1];
   if (outer == "Optional") {
@@ -83,7 +84,8 @@ Result<Item> Inputs::MakeMany(Interpreter& in, const std::string& name, const Ex
   if (outer == "Tuple") {
     const bool many = inner.kind == Expr::Kind::kTuple;
     for (size_t i = 0; i < (many ? inner.items.size() : 1); ++i) {
-      TERN_ASSIGN(Item item, Make(in, StrCat(name, "_", i), many ? *inner.items[i] : inner, Part(example, i), depth + 1));
+      TERN_ASSIGN(Item item, Make(in, StrCat(name, "_", i), many ? *inner.items[i] : inner, Part(example, i),
+                                  depth + 1));
       items.push_back(std::move(item));
     }
     return in.NewTuple(std::move(items));
@@ -92,8 +94,8 @@ Result<Item> Inputs::MakeMany(Interpreter& in, const std::string& name, const Ex
     size_t count = example ? example->items.size() : 0;
     while (count < kMaxListed && Given(StrCat(name, "_", count))) ++count;
     if (count == 0)
-      return Unsupported("the parameter '", name, "' of forward is a list; give the shapes of its items ", name,
-                         "_0, ", name, "_1, …");
+      return Unsupported("the parameter '", name, "' of forward is a list; give the shapes of its items ",
+                         name, "_0, ", name, "_1, …");
     for (size_t i = 0; i < count; ++i) {
       TERN_ASSIGN(Item item, Make(in, StrCat(name, "_", i), inner, Part(example, i), depth + 1));
       items.push_back(std::move(item));
@@ -147,7 +149,8 @@ Item Inputs::NewInput(const std::string& name, const Pickled* example) {
 
 Result<Item> Inputs::DictInput(const std::string& parameter, const std::string& key) {
   for (const Value* input : graph_.inputs())
-    if (input->name == key) return Unsupported("two inputs are named '", key, "', one of them in '", parameter, "'");
+    if (input->name == key)
+      return Unsupported("two inputs are named '", key, "', one of them in '", parameter, "'");
   return NewInput(key, nullptr);
 }
 
@@ -184,7 +187,8 @@ void Inputs::Decide(const TensorVar* tensor, const Use& use) {
   input->type.shape = SymbolicShape(input->name, rank);
   for (size_t i = 0; hint && i < input->type.shape.dims.size(); ++i)
     for (const int axis : {static_cast<int>(i), static_cast<int>(i) - rank})
-      if (const auto size = hint->sizes.find(axis); size != hint->sizes.end()) input->type.shape.dims[i] = Dim(size->second);
+      if (const auto size = hint->sizes.find(axis); size != hint->sizes.end())
+        input->type.shape.dims[i] = Dim(size->second);
 }
 
 // Keeps what a use of a guessed input tells, for the next attempt.

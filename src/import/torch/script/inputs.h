@@ -1,6 +1,6 @@
-// The inputs of a TorchScript model: the parameters of its method forward. The file declares neither shapes nor
-// element types, so they come from the caller, from the example that the model was traced with, or from the
-// first operator that reads an input.
+// The inputs of a TorchScript model: the parameters of its method forward. The file declares neither shapes
+// nor element types, so they come from the caller, from the example that the model was traced with, or from
+// the first operator that reads an input.
 #pragma once
 #include <map>
 #include <set>
@@ -12,8 +12,8 @@
 
 namespace tern::torch::script {
 
-// The types of inputs that the caller gives, by name. An element type or a rank may be unknown. The name of the
-// only input may be empty.
+// The types of inputs that the caller gives, by name. An element type or a rank may be unknown. The name of
+// the only input may be empty.
 using GivenTypes = std::map<std::string, Type>;
 
 // What a use of a tensor tells about it.
@@ -47,8 +47,7 @@ struct Assumptions {
 class Inputs : public InputSource {
  public:
   // `traced` are the example's arguments of forward, or null.
-  Inputs(Graph& graph, const GivenTypes& given, const Pickled* traced,
-         const Assumptions& assumptions)
+  Inputs(Graph& graph, const GivenTypes& given, const Pickled* traced, const Assumptions& assumptions)
       : graph_(graph), given_(given), traced_(traced), assumptions_(assumptions), hints_(assumptions.hints) {}
 
   // Makes the arguments of forward. A parameter with a default becomes an input only if the caller names it.
@@ -67,7 +66,8 @@ class Inputs : public InputSource {
   std::vector<std::string> Guesses() const;
 
  private:
-  Result<Item> Make(Interpreter& in, const std::string& name, const Expr& type, const Pickled* example, int depth);
+  Result<Item> Make(Interpreter& in, const std::string& name, const Expr& type, const Pickled* example,
+                    int depth);
   Result<Item> MakeMany(Interpreter& in, const std::string& name, const Expr& type, const Pickled* example,
                         int depth);
   Item Number(const std::string& name, DType dtype);

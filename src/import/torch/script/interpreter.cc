@@ -124,7 +124,8 @@ Status Interpreter::Step(Frame& frame) {
   }
   const Statement& statement = *(*work.block)[work.next++];
   frame.line = statement.line;
-  if (++steps_ > kMaxSteps) return NotYet("the code runs more than ", kMaxSteps, " statements at import time");
+  if (++steps_ > kMaxSteps)
+    return NotYet("the code runs more than ", kMaxSteps, " statements at import time");
   return RunStatement(statement, frame);
 }
 
@@ -134,7 +135,8 @@ Status Interpreter::RunStatement(const Statement& statement, Frame& frame) {
   if (!nesting.ok()) return Bad("functions and blocks are nested too deep");
   switch (statement.kind) {
     case Kind::kPass:
-    case Kind::kDeclare: return {};
+    case Kind::kDeclare:
+      return {};
     case Kind::kExpr: {
       TERN_ASSIGN([[maybe_unused]] const Item unused, Eval(*statement.value, frame));
       return {};
@@ -143,9 +145,11 @@ Status Interpreter::RunStatement(const Statement& statement, Frame& frame) {
       TERN_ASSIGN(const Item value, Eval(*statement.value, frame));
       return Assign(*statement.target, value, frame);
     }
-    case Kind::kIf: return RunIf(statement, frame);
+    case Kind::kIf:
+      return RunIf(statement, frame);
     case Kind::kFor:
-    case Kind::kWhile: return RunLoop(statement, frame);
+    case Kind::kWhile:
+      return RunLoop(statement, frame);
     case Kind::kWith:  // contexts such as torch.no_grad() do not change results
       if (statement.target) {
         TERN_ASSIGN(const Item value, Eval(*statement.value, frame));
@@ -159,7 +163,8 @@ Status Interpreter::RunStatement(const Statement& statement, Frame& frame) {
       }
       frame.returned = true;
       return {};
-    case Kind::kRaise: return Raise("an exception");
+    case Kind::kRaise:
+      return Raise("an exception");
     case Kind::kAssert: {
       TERN_ASSIGN(const Item value, Eval(*statement.value, frame));
       TERN_ASSIGN(const Arg condition, ToBool(value));
@@ -173,7 +178,8 @@ Status Interpreter::RunStatement(const Statement& statement, Frame& frame) {
       return {};
     }
     case Kind::kBreak:
-    case Kind::kContinue: break;
+    case Kind::kContinue:
+      break;
   }
   return NotYet("'break' and 'continue' outside of what torch.jit.save writes");
 }

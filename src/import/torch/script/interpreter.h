@@ -65,8 +65,8 @@ class Interpreter {
   Heap& heap;
   TorchContext& context;
   InputSource& inputs;
-  std::vector<Item> constants;  // CONSTANTS.c0, …
-  int64_t version = 10;         // of the file's operators
+  std::vector<Item> constants;    // CONSTANTS.c0, …
+  int64_t version = 10;           // of the file's operators
   std::set<std::string> modules;  // the classes of the model's modules
 
   // Calls a function or method. `self` is null for a function.
@@ -77,7 +77,8 @@ class Interpreter {
                           KeywordItems keywords);
   Result<Item> CallOp(CallSite call);
   // Calls an operator on tensors (aten/call.h).
-  Result<Item> CallAten(const std::string& op, const std::vector<Item>& args, const KeywordItems& keywords = {});
+  Result<Item> CallAten(const std::string& op, const std::vector<Item>& args,
+                        const KeywordItems& keywords = {});
 
   Item NewList(std::vector<Item> items);
   Item NewTuple(std::vector<Item> items, std::string type = "");

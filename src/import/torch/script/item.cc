@@ -6,16 +6,26 @@ namespace tern::torch::script {
 
 std::string Item::Describe() const {
   switch (kind) {
-    case Kind::kArg: return arg.Describe();
-    case Kind::kList: return cell->sequence ? "a list" : StrCat("a list of ", cell->items.size());
-    case Kind::kTuple: return StrCat("a tuple of ", cell->items.size());
-    case Kind::kDict: return StrCat("a dict of ", cell->items.size());
-    case Kind::kObject: return StrCat("an object of ", cell->type);
-    case Kind::kEnum: return StrCat("a member of ", cell->type);
-    case Kind::kFunction: return StrCat("the function ", text);
-    case Kind::kType: return StrCat("the class ", text);
-    case Kind::kUninitialized: return "an uninitialized variable";
-    case Kind::kConflict: return "a value that depends on a branch";
+    case Kind::kArg:
+      return arg.Describe();
+    case Kind::kList:
+      return cell->sequence ? "a list" : StrCat("a list of ", cell->items.size());
+    case Kind::kTuple:
+      return StrCat("a tuple of ", cell->items.size());
+    case Kind::kDict:
+      return StrCat("a dict of ", cell->items.size());
+    case Kind::kObject:
+      return StrCat("an object of ", cell->type);
+    case Kind::kEnum:
+      return StrCat("a member of ", cell->type);
+    case Kind::kFunction:
+      return StrCat("the function ", text);
+    case Kind::kType:
+      return StrCat("the class ", text);
+    case Kind::kUninitialized:
+      return "an uninitialized variable";
+    case Kind::kConflict:
+      return "a value that depends on a branch";
   }
   return "a value";
 }
@@ -30,8 +40,9 @@ Cell* Heap::New(Item::Kind kind, std::string type) {
 }
 
 void Heap::Touch(Cell& cell) {
-  // A cell that is older than several scopes is saved by the innermost one. When that scope ends, the cell has
-  // its contents of before the scope, and the code that merges branches changes it again in the outer scope.
+  // A cell that is older than several scopes is saved by the innermost one. When that scope ends, the cell
+  // has its contents of before the scope, and the code that merges branches changes it again in the outer
+  // scope.
   if (!scope_ || !scope_->Existed(cell)) return;
   const auto saved = [&](const auto& entry) { return entry.first == &cell; };
   if (std::any_of(scope_->saved_.begin(), scope_->saved_.end(), saved)) return;

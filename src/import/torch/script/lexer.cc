@@ -106,8 +106,8 @@ Result<Token> Lexer::Text() {
 }
 
 Result<Token> Lexer::Sign() {
-  static constexpr std::array<std::string_view, 12> kLong = {"...", "**", "//", "->", "<=", ">=",
-                                                             "==",  "!=", "<<", ">>", "+=", "-="};
+  static constexpr std::array<std::string_view, 12> kLong = {
+      "...", "**", "//", "->", "<=", ">=", "==", "!=", "<<", ">>", "+=", "-="};
   const std::string_view rest = source_.substr(at_);
   for (const std::string_view sign : kLong)
     if (StartsWith(rest, sign)) return Make(Token::Kind::kSign, sign.size());
@@ -155,7 +155,8 @@ Result<Token> Lexer::Next() {
   if (c == '"' || c == '\'') return Text();
   if (!IsLetter(c)) return Sign();
   size_t size = 1;
-  while (at_ + size < source_.size() && (IsLetter(source_[at_ + size]) || IsDigit(source_[at_ + size]))) ++size;
+  while (at_ + size < source_.size() && (IsLetter(source_[at_ + size]) || IsDigit(source_[at_ + size])))
+    ++size;
   return Make(Token::Kind::kName, size);
 }
 

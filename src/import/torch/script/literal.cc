@@ -16,7 +16,8 @@ Status Collect(Interpreter& in, const Item& data, size_t depth, Dims& dims, std:
       TERN_ASSIGN(number, in.CallOp({"aten::item", {data}, {}}));
     }
     if (!number.number() || depth != dims.size()) return in.Bad("torch.tensor of ", data.Describe());
-    if (numbers.size() >= kMaxNumbers) return in.NotYet("torch.tensor of more than ", kMaxNumbers, " numbers");
+    if (numbers.size() >= kMaxNumbers)
+      return in.NotYet("torch.tensor of more than ", kMaxNumbers, " numbers");
     numbers.push_back(number.arg);
     return {};
   }
@@ -70,7 +71,8 @@ Result<Item> LiteralTensor(Interpreter& in, const Item& data, const Item& dtype)
     return Item(Arg::Of(TorchContext::NewTensor(b.Const(std::move(tensor)))));
   }
   std::vector<Value*> parts;
-  for (const Arg& number : numbers) parts.push_back(b.Op("Reshape", {ScalarValue(b, number, to), b.Ints({1})}));
+  for (const Arg& number : numbers)
+    parts.push_back(b.Op("Reshape", {ScalarValue(b, number, to), b.Ints({1})}));
   Value* vector = parts.size() == 1 ? parts[0] : b.Op("Concat", parts, {{"axis", int64_t{0}}});
   Value* tensor = b.Op("Reshape", {vector, b.Ints(dims)});
   TERN_TRY(Status(b.status()));

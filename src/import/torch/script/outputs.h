@@ -4,8 +4,8 @@
 
 namespace tern::torch::script {
 
-// Makes the tensors and numbers of the result the outputs of the graph. Entries of a dict and fields of a named
-// tuple give their names to outputs; other outputs are output_0, output_1, … None is left out.
+// Makes the tensors and numbers of the result the outputs of the graph. Entries of a dict and fields of a
+// named tuple give their names to outputs; other outputs are output_0, output_1, … None is left out.
 Status SetOutputs(Interpreter& in, const Item& result);
 
 }  // namespace tern::torch::script

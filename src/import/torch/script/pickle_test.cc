@@ -11,7 +11,8 @@ using Kind = Pickled::Kind;
 Result<Pickle> Parse(const std::string& body) { return Pickle::Parse("\x80\x02"s + body + "."); }
 
 TEST(Pickle, ReadsNumbersAndTexts) {
-  const auto p = Parse("(K\x05J\xff\xff\xff\xff\x8a\x02\x00\x80G\x3f\xf8\x00\x00\x00\x00\x00\x00\x88NX\x02\x00\x00\x00hit"s);
+  const auto p = Parse(
+      "(K\x05J\xff\xff\xff\xff\x8a\x02\x00\x80G\x3f\xf8\x00\x00\x00\x00\x00\x00\x88NX\x02\x00\x00\x00hit"s);
   ASSERT_TRUE(p.ok()) << p.status().ToString();
   const auto& items = p->root().items;
   ASSERT_EQ(items.size(), 7u);
@@ -41,7 +42,8 @@ TEST(Pickle, SharesMemoizedPieces) {
 TEST(Pickle, RefusesFunctionsByName) {
   const auto p = Parse("cposix\nsystem\nX\x02\x00\x00\x00ls\x85R"s);
   ASSERT_FALSE(p.ok());
-  EXPECT_EQ(p.status().message(), "pickle, byte 16: the file asks for \"posix.system\", which is not allowed in a model");
+  EXPECT_EQ(p.status().message(),
+            "pickle, byte 16: the file asks for \"posix.system\", which is not allowed in a model");
 }
 
 TEST(Pickle, RefusesOpcodes) {
@@ -50,7 +52,8 @@ TEST(Pickle, RefusesOpcodes) {
 }
 
 TEST(Pickle, RefusesBrokenStacks) {
-  for (const std::string& body : {"a"s, "s"s, "R"s, "t"s, "e"s, "b"s, "Q"s, "h\x01"s, "\x85"s, "NN"s, ""s, "(NNu"s, "]Na]s"s})
+  for (const std::string& body :
+       {"a"s, "s"s, "R"s, "t"s, "e"s, "b"s, "Q"s, "h\x01"s, "\x85"s, "NN"s, ""s, "(NNu"s, "]Na]s"s})
     EXPECT_FALSE(Parse(body).ok()) << body;
   EXPECT_FALSE(Pickle::Parse("").ok());
   EXPECT_FALSE(Pickle::Parse("\x80\x02"s).ok());
@@ -58,7 +61,8 @@ TEST(Pickle, RefusesBrokenStacks) {
 }
 
 TEST(Pickle, ChecksLengths) {
-  EXPECT_EQ(Parse("X\xff\xff\xff\xff"s).status().message(), "pickle, byte 7: 4294967295 bytes are needed, but 1 are left");
+  EXPECT_EQ(Parse("X\xff\xff\xff\xff"s).status().message(),
+            "pickle, byte 7: 4294967295 bytes are needed, but 1 are left");
   EXPECT_FALSE(Parse("\x8a\x09" + std::string(9, 'a')).ok());
 }
 

@@ -55,10 +55,14 @@ Result<Pickled*> Unpickler::Rebuild(const Pickled& function, const Pickled& argu
   }
   if (!arguments.Is(Kind::kTuple)) return Bad("the arguments of ", function.text, " are not a tuple");
   switch (global) {
-    case Global::kRebuildTensor: return RebuildTensor(arguments, false);
-    case Global::kRebuildTensorV3: return RebuildTensor(arguments, true);
-    case Global::kOrderedDict: return RebuildDict(arguments);
-    default: break;
+    case Global::kRebuildTensor:
+      return RebuildTensor(arguments, false);
+    case Global::kRebuildTensorV3:
+      return RebuildTensor(arguments, true);
+    case Global::kOrderedDict:
+      return RebuildDict(arguments);
+    default:
+      break;
   }
   if (arguments.items.empty()) return Bad(function.text, " needs an argument");
   // Pieces are immutable once they are an argument, except for lists and dicts, which are shared.
@@ -84,8 +88,8 @@ Result<Pickled*> Unpickler::RebuildDict(const Pickled& arguments) {
   return dict;
 }
 
-// The arguments are the storage, the offset, the dims and the strides. Later ones say whether the tensor needs
-// a gradient. In version 3 the element type is the seventh argument.
+// The arguments are the storage, the offset, the dims and the strides. Later ones say whether the tensor
+// needs a gradient. In version 3 the element type is the seventh argument.
 Result<Pickled*> Unpickler::RebuildTensor(const Pickled& arguments, bool typed) {
   const auto& args = arguments.items;
   if (args.size() < (typed ? 7u : 4u) || !args[0]->Is(Kind::kStorage) || !args[1]->Is(Kind::kInt))
@@ -107,9 +111,9 @@ Result<Pickled*> Unpickler::RebuildTensor(const Pickled& arguments, bool typed) 
 Status Unpickler::Storage() {
   TERN_ASSIGN(const Pickled* id, Pop());
   const auto& items = id->items;
-  if (!id->Is(Kind::kTuple) || items.size() < 3 || !items[0]->Is(Kind::kText) || items[0]->text != "storage" ||
-      !items[1]->Is(Kind::kGlobal) || static_cast<Global>(items[1]->number) != Global::kStorage ||
-      !items[2]->Is(Kind::kText))
+  if (!id->Is(Kind::kTuple) || items.size() < 3 || !items[0]->Is(Kind::kText) ||
+      items[0]->text != "storage" || !items[1]->Is(Kind::kGlobal) ||
+      static_cast<Global>(items[1]->number) != Global::kStorage || !items[2]->Is(Kind::kText))
     return Bad("a persistent id is not that of a storage");
   Pickled* storage = Push(Kind::kStorage);
   storage->text = items[2]->text;

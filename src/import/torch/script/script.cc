@@ -24,7 +24,8 @@ class ScriptReader {
       : archive_(archive), context_(context), code_(archive), weights_(archive) {}
 
   Result<std::unique_ptr<Graph>> Read() {
-    if (archive_.big_endian()) return Unsupported("the file was written on a machine with big-endian numbers");
+    if (archive_.big_endian())
+      return Unsupported("the file was written on a machine with big-endian numbers");
     TERN_ASSIGN(data_, ReadPickle(archive_, "data.pkl"));
     if (archive_.Has("constants.pkl")) {
       TERN_ASSIGN(constants_, ReadPickle(archive_, "constants.pkl"));
@@ -71,9 +72,10 @@ class ScriptReader {
     }
     if (!guessed_) return first;
     Status status = first.TakeStatus();
-    return Status(status.code(), StrCat(status.message(),
-                                        "\n  the file declares no shapes; if the error is about shapes or element "
-                                        "types, give the inputs' (such as --shape NAME=f32[1,3,224,224])"));
+    return Status(status.code(),
+                  StrCat(status.message(),
+                         "\n  the file declares no shapes; if the error is about shapes or element "
+                         "types, give the inputs' (such as --shape NAME=f32[1,3,224,224])"));
   }
 
   // Uses of an input may tell more about it than its first use. Then the import is repeated.
@@ -110,7 +112,8 @@ class ScriptReader {
 
   Status Run(Interpreter& in, Inputs& inputs) {
     TERN_ASSIGN(const Item model, StateReader(in, weights_, "data").Read(data_->root(), ""));
-    if (!model.Is(Item::Kind::kObject)) return InvalidModel("data.pkl contains ", model.Describe(), " instead of a module");
+    if (!model.Is(Item::Kind::kObject))
+      return InvalidModel("data.pkl contains ", model.Describe(), " instead of a module");
     if (constants_) {
       StateReader reader(in, weights_, "constants");
       for (size_t i = 0; i < constants_->root().items.size(); ++i) {
@@ -127,8 +130,8 @@ class ScriptReader {
       if (field->target->IsName("__forward_hooks__") || field->target->IsName("__forward_pre_hooks__"))
         return Unsupported("the model has hooks that run before or after forward");
     TERN_ASSIGN(KeywordItems arguments, inputs.Arguments(in, *forward));
-    TERN_ASSIGN(const Item result, in.CallFunction(*forward, StrCat(model.cell->type, ".", method), model.cell, {},
-                                                   std::move(arguments)));
+    TERN_ASSIGN(const Item result, in.CallFunction(*forward, StrCat(model.cell->type, ".", method),
+                                                   model.cell, {}, std::move(arguments)));
     return SetOutputs(in, result);
   }
 

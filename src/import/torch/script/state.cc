@@ -39,14 +39,22 @@ Result<Tensor> Weights::Read(const Pickled& tensor, const std::string& folder) {
 Result<Item> StateReader::Read(const Pickled& data, const std::string& path, int depth) {
   if (depth > kMaxDepth) return InvalidModel("'", path, "' is nested more than ", kMaxDepth, " deep");
   switch (data.kind) {
-    case Kind::kNone: return Item();
-    case Kind::kBool: return Item(Arg::Bool(data.number != 0));
-    case Kind::kInt: return Item(Arg::Int(data.number));
-    case Kind::kFloat: return Item(Arg::Float(data.real));
-    case Kind::kText: return Item(Arg::String(data.text));
-    case Kind::kDevice: return Item(Arg::Device("cpu"));
-    case Kind::kDType: return Item(Arg::Type(data.dtype));
-    default: break;
+    case Kind::kNone:
+      return Item();
+    case Kind::kBool:
+      return Item(Arg::Bool(data.number != 0));
+    case Kind::kInt:
+      return Item(Arg::Int(data.number));
+    case Kind::kFloat:
+      return Item(Arg::Float(data.real));
+    case Kind::kText:
+      return Item(Arg::String(data.text));
+    case Kind::kDevice:
+      return Item(Arg::Device("cpu"));
+    case Kind::kDType:
+      return Item(Arg::Type(data.dtype));
+    default:
+      break;
   }
   if (const auto found = done_.find(&data); found != done_.end()) return found->second;
   if (busy_[&data]) return InvalidModel("'", path, "' contains itself");
@@ -65,7 +73,7 @@ Result<Item> StateReader::ReadContainer(const Pickled& data, const std::string& 
   const bool dict = data.Is(Kind::kDict);
   if (!dict && !data.Is(Kind::kList) && !data.Is(Kind::kTuple))
     return InvalidModel("'", path, "' is neither data nor a tensor");
-  Item item = in_.heap.Make(dict                      ? Item::Kind::kDict
+  Item item = in_.heap.Make(dict                   ? Item::Kind::kDict
                             : data.Is(Kind::kList) ? Item::Kind::kList
                                                    : Item::Kind::kTuple);
   for (size_t i = 0; i < data.items.size(); i += dict ? 2 : 1) {
@@ -73,7 +81,8 @@ Result<Item> StateReader::ReadContainer(const Pickled& data, const std::string& 
       TERN_ASSIGN(Item key, Read(*data.items[i], path, depth + 1));
       item.cell->keys.push_back(std::move(key));
     }
-    TERN_ASSIGN(Item part, Read(*data.items[dict ? i + 1 : i], StrCat(path, "[", dict ? i / 2 : i, "]"), depth + 1));
+    TERN_ASSIGN(Item part,
+                Read(*data.items[dict ? i + 1 : i], StrCat(path, "[", dict ? i / 2 : i, "]"), depth + 1));
     item.cell->items.push_back(std::move(part));
   }
   return item;
@@ -91,7 +100,8 @@ Result<Item> StateReader::ReadTensor(const Pickled& data, const std::string& pat
 
 Result<Item> StateReader::ReadObject(const Pickled& data, const std::string& path, int depth) {
   TERN_ASSIGN(const Class* type, in_.code.FindClass(data.text));
-  if (!type) return Unsupported("'", path, "' is an object of ", data.text, ", whose code is not in the file");
+  if (!type)
+    return Unsupported("'", path, "' is an object of ", data.text, ", whose code is not in the file");
   Item object = in_.heap.Make(Item::Kind::kObject, data.text);
   object.cell->path = path;
   in_.modules.insert(data.text);

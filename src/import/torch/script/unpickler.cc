@@ -102,9 +102,15 @@ Status Unpickler::PushLong(size_t length_size) {
 // Returns kUnsupported for an opcode that is not a constant; the other functions do the same.
 Status Unpickler::Constant(unsigned char opcode) {
   switch (opcode) {
-    case 'N': Push(Kind::kNone); return {};
-    case 0x88: Push(Kind::kBool)->number = 1; return {};
-    case 0x89: Push(Kind::kBool)->number = 0; return {};
+    case 'N':
+      Push(Kind::kNone);
+      return {};
+    case 0x88:
+      Push(Kind::kBool)->number = 1;
+      return {};
+    case 0x89:
+      Push(Kind::kBool)->number = 0;
+      return {};
     case 'K': {
       TERN_ASSIGN(const uint64_t value, TakeNumber(1));
       Push(Kind::kInt)->number = static_cast<int64_t>(value);
@@ -127,34 +133,58 @@ Status Unpickler::Constant(unsigned char opcode) {
       Push(Kind::kFloat)->real = std::bit_cast<double>(bits);
       return {};
     }
-    case 0x8a: return PushLong(1);
-    case 0x8b: return PushLong(4);
-    case 'X': return PushText(4, Kind::kText);
-    case 0x8c: return PushText(1, Kind::kText);
-    case 0x8d: return PushText(8, Kind::kText);
-    case 'U': return PushText(1, Kind::kText);
-    case 'T': return PushText(4, Kind::kText);
-    case 'B': return PushText(4, Kind::kBytes);
-    case 'C': return PushText(1, Kind::kBytes);
-    default: return Unsupported("");
+    case 0x8a:
+      return PushLong(1);
+    case 0x8b:
+      return PushLong(4);
+    case 'X':
+      return PushText(4, Kind::kText);
+    case 0x8c:
+      return PushText(1, Kind::kText);
+    case 0x8d:
+      return PushText(8, Kind::kText);
+    case 'U':
+      return PushText(1, Kind::kText);
+    case 'T':
+      return PushText(4, Kind::kText);
+    case 'B':
+      return PushText(4, Kind::kBytes);
+    case 'C':
+      return PushText(1, Kind::kBytes);
+    default:
+      return Unsupported("");
   }
 }
 
 Status Unpickler::Container(unsigned char opcode) {
   switch (opcode) {
-    case '(': marks_.push_back(stack_.size()); return {};
-    case ')': Push(Kind::kTuple); return {};
-    case ']': Push(Kind::kList); return {};
-    case '}': Push(Kind::kDict); return {};
-    case 0x85: return PushTuple(1);
-    case 0x86: return PushTuple(2);
-    case 0x87: return PushTuple(3);
+    case '(':
+      marks_.push_back(stack_.size());
+      return {};
+    case ')':
+      Push(Kind::kTuple);
+      return {};
+    case ']':
+      Push(Kind::kList);
+      return {};
+    case '}':
+      Push(Kind::kDict);
+      return {};
+    case 0x85:
+      return PushTuple(1);
+    case 0x86:
+      return PushTuple(2);
+    case 0x87:
+      return PushTuple(3);
     case 't':
     case 'l':
     case 'd': {
       TERN_ASSIGN(auto items, PopToMark());
       if (opcode == 'd' && items.size() % 2 != 0) return Bad("a dict has a key without a value");
-      Push(opcode == 't' ? Kind::kTuple : opcode == 'l' ? Kind::kList : Kind::kDict)->items = std::move(items);
+      Push(opcode == 't'   ? Kind::kTuple
+           : opcode == 'l' ? Kind::kList
+                           : Kind::kDict)
+          ->items = std::move(items);
       return {};
     }
     case 'a': {
@@ -178,7 +208,8 @@ Status Unpickler::Container(unsigned char opcode) {
       container->items.insert(container->items.end(), items.begin(), items.end());
       return {};
     }
-    default: return Unsupported("");
+    default:
+      return Unsupported("");
   }
 }
 
@@ -216,9 +247,12 @@ Status Unpickler::Construct(unsigned char opcode) {
       return PushGlobal(module->text, name->text);
     }
     case 'R':
-    case 0x81: return Reduce();
-    case 'b': return Build();
-    case 'Q': return Storage();
+    case 0x81:
+      return Reduce();
+    case 'b':
+      return Build();
+    case 'Q':
+      return Storage();
     case '0': {
       TERN_ASSIGN([[maybe_unused]] const Pickled* dropped, Pop());
       return {};
@@ -227,7 +261,8 @@ Status Unpickler::Construct(unsigned char opcode) {
       TERN_ASSIGN([[maybe_unused]] const uint64_t frame, TakeNumber(8));
       return {};
     }
-    default: return Unsupported("");
+    default:
+      return Unsupported("");
   }
 }
 

@@ -43,7 +43,8 @@ class Scanner {
     if (expr.kind == Expr::Kind::kAttribute) return ScanFunction(DottedName(expr, {}));
     if (expr.kind != Expr::Kind::kCall) return {};
     const std::string op = OpOf(DottedName(*expr.items[0], {}));
-    if (op.empty() || op == "aten::device" || Builtins().Find(op) || Supports(op) || IsFastPath(op)) return {};
+    if (op.empty() || op == "aten::device" || Builtins().Find(op) || Supports(op) || IsFastPath(op))
+      return {};
     found_.Add(op, StrCat(name, ", line ", expr.line));
     return {};
   }
@@ -62,8 +63,8 @@ class Scanner {
 
 }  // namespace
 
-Status ListUnsupported(Code& code, const std::map<const Function*, std::string>& called, const std::string& op,
-                       const std::string& place) {
+Status ListUnsupported(Code& code, const std::map<const Function*, std::string>& called,
+                       const std::string& op, const std::string& place) {
   import::UnsupportedOperators found;
   Scanner scanner(code, found);
   for (const auto& [function, name] : called) TERN_TRY(scanner.Scan(*function, name));

@@ -7,9 +7,9 @@
 
 namespace tern::torch::script {
 
-// Returns an error with all unsupported operators of the functions in `called` and of the functions and methods
-// that these call. `op` is one of them, at `place`.
-Status ListUnsupported(Code& code, const std::map<const Function*, std::string>& called, const std::string& op,
-                       const std::string& place);
+// Returns an error with all unsupported operators of the functions in `called` and of the functions and
+// methods that these call. `op` is one of them, at `place`.
+Status ListUnsupported(Code& code, const std::map<const Function*, std::string>& called,
+                       const std::string& op, const std::string& place);
 
 }  // namespace tern::torch::script

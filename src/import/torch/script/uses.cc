@@ -16,19 +16,32 @@ struct Row {
 };
 
 constexpr std::array kRows = {
-    Row{"aten::embedding", 1, DType::kI64, 2, true},   Row{"aten::embedding_bag", 1, DType::kI64, 1, true},
-    Row{"aten::embedding_bag", 2, DType::kI64, 1, true}, Row{"aten::one_hot", 0, DType::kI64, 1, true},
-    Row{"aten::gather", 2, DType::kI64, 2, false},      Row{"aten::index_select", 2, DType::kI64, 1, false},
-    Row{"aten::masked_fill", 1, DType::kBool, 2, true}, Row{"aten::masked_select", 1, DType::kBool, 2, true},
-    Row{"aten::where", 0, DType::kBool, 2, false},      Row{"aten::logical_not", 0, DType::kBool, 2, false},
-    Row{"aten::__and__", 0, DType::kBool, 2, false},    Row{"aten::__or__", 0, DType::kBool, 2, false},
-    Row{"aten::bitwise_not", 0, DType::kBool, 2, false}, Row{"aten::lstm", 0, DType::kF32, 3, true},
-    Row{"aten::gru", 0, DType::kF32, 3, true},         Row{"aten::rnn_tanh", 0, DType::kF32, 3, true},
-    Row{"aten::rnn_relu", 0, DType::kF32, 3, true},    Row{"aten::layer_norm", 0, DType::kF32, 3, false},
-    Row{"aten::scaled_dot_product_attention", 0, DType::kF32, 4, false}, Row{"aten::bmm", 0, DType::kF32, 3, true},
-    Row{"aten::dim", 0, DType::kF32, 3, false},         Row{"aten::prelu", 0, DType::kF32, 4, false},
-    Row{"aten::pixel_shuffle", 0, DType::kF32, 4, true}, Row{"aten::instance_norm", 0, DType::kF32, 4, false},
-    Row{"aten::group_norm", 0, DType::kF32, 4, false},  Row{"aten::batch_norm", 0, DType::kF32, 4, false},
+    Row{"aten::embedding", 1, DType::kI64, 2, true},
+    Row{"aten::embedding_bag", 1, DType::kI64, 1, true},
+    Row{"aten::embedding_bag", 2, DType::kI64, 1, true},
+    Row{"aten::one_hot", 0, DType::kI64, 1, true},
+    Row{"aten::gather", 2, DType::kI64, 2, false},
+    Row{"aten::index_select", 2, DType::kI64, 1, false},
+    Row{"aten::masked_fill", 1, DType::kBool, 2, true},
+    Row{"aten::masked_select", 1, DType::kBool, 2, true},
+    Row{"aten::where", 0, DType::kBool, 2, false},
+    Row{"aten::logical_not", 0, DType::kBool, 2, false},
+    Row{"aten::__and__", 0, DType::kBool, 2, false},
+    Row{"aten::__or__", 0, DType::kBool, 2, false},
+    Row{"aten::bitwise_not", 0, DType::kBool, 2, false},
+    Row{"aten::lstm", 0, DType::kF32, 3, true},
+    Row{"aten::gru", 0, DType::kF32, 3, true},
+    Row{"aten::rnn_tanh", 0, DType::kF32, 3, true},
+    Row{"aten::rnn_relu", 0, DType::kF32, 3, true},
+    Row{"aten::layer_norm", 0, DType::kF32, 3, false},
+    Row{"aten::scaled_dot_product_attention", 0, DType::kF32, 4, false},
+    Row{"aten::bmm", 0, DType::kF32, 3, true},
+    Row{"aten::dim", 0, DType::kF32, 3, false},
+    Row{"aten::prelu", 0, DType::kF32, 4, false},
+    Row{"aten::pixel_shuffle", 0, DType::kF32, 4, true},
+    Row{"aten::instance_norm", 0, DType::kF32, 4, false},
+    Row{"aten::group_norm", 0, DType::kF32, 4, false},
+    Row{"aten::batch_norm", 0, DType::kF32, 4, false},
 };
 
 bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -59,7 +72,9 @@ int64_t SizeOf(const Item& item, int axis) {
 Use WithWeights(const CallSite& call, Use use) {
   const std::string& op = call.op;
   if (Contains(op, "conv") && call.args.size() > 1) {
-    const bool transposed = Contains(op, "transpose") || (call.args.size() > 6 && call.args[6].number() && call.args[6].arg.kind == Arg::Kind::kBool && call.args[6].arg.integer);
+    const bool transposed =
+        Contains(op, "transpose") || (call.args.size() > 6 && call.args[6].number() &&
+                                      call.args[6].arg.kind == Arg::Kind::kBool && call.args[6].arg.integer);
     int64_t groups = 1;
     const size_t at = op == "aten::_convolution" || op == "aten::convolution" ? 8 : 6;
     if (call.args.size() > at && call.args[at].known_int()) groups = call.args[at].arg.integer;
@@ -69,13 +84,15 @@ Use WithWeights(const CallSite& call, Use use) {
     use.axis = -1;
     use.size = SizeOf(call.args[1], op == "aten::linear" ? 1 : 0);
   } else if ((op == "aten::lstm" || op == "aten::gru" || op == "aten::rnn_tanh" || op == "aten::rnn_relu") &&
-             call.args.size() > 2 && call.args[2].Is(Item::Kind::kList) && !call.args[2].cell->items.empty()) {
+             call.args.size() > 2 && call.args[2].Is(Item::Kind::kList) &&
+             !call.args[2].cell->items.empty()) {
     use.axis = -1;
     use.size = SizeOf(call.args[2].cell->items[0], 1);
   } else if (op == "aten::batch_norm" && call.args.size() > 3) {
     use.axis = 1;
     use.size = SizeOf(call.args[3], 0);
-  } else if (op == "aten::layer_norm" && call.args.size() > 1 && call.args[1].list_or_tuple() && !call.args[1].cell->items.empty()) {
+  } else if (op == "aten::layer_norm" && call.args.size() > 1 && call.args[1].list_or_tuple() &&
+             !call.args[1].cell->items.empty()) {
     use.axis = -1;
     const Item& last = call.args[1].cell->items.back();
     if (last.known_int()) use.size = last.arg.integer;
@@ -94,15 +111,18 @@ Use TypeOfUse(const CallSite& call, size_t index) {
       if (Contains(call.op, text)) return {DType::kF32, rank};
     return {DType::kF32, 4};
   }
-  for (const char* op : {"aten::size", "aten::transpose", "aten::permute", "aten::flatten", "aten::select",
-                         "aten::slice", "aten::unsqueeze", "aten::squeeze", "aten::softmax", "aten::unbind", "aten::chunk", "aten::split"})
+  for (const char* op :
+       {"aten::size", "aten::transpose", "aten::permute", "aten::flatten", "aten::select", "aten::slice",
+        "aten::unsqueeze", "aten::squeeze", "aten::softmax", "aten::unbind", "aten::chunk", "aten::split"})
     if (call.op == op) {
-      const bool adds = call.op == "aten::unsqueeze" || call.op == "aten::slice" || call.op == "aten::chunk" || call.op == "aten::split";
+      const bool adds = call.op == "aten::unsqueeze" || call.op == "aten::slice" ||
+                        call.op == "aten::chunk" || call.op == "aten::split";
       const int axes = RankOfAxes(call);
       return {DType::kF32, std::max(adds || call.op == "aten::flatten" ? 2 : axes, 2)};
     }
   // Comparing with an int is typical of tokens.
-  if ((call.op == "aten::eq" || call.op == "aten::ne") && call.args.size() == 2 && call.args[1 - index].known_int())
+  if ((call.op == "aten::eq" || call.op == "aten::ne") && call.args.size() == 2 &&
+      call.args[1 - index].known_int())
     return {DType::kI64, 2};
   // An elementwise operator with another tensor: the same rank.
   if (call.args.size() > 1 && index < 2 && RankOf(call.args[1 - index]) > 0)
