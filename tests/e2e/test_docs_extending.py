@@ -37,6 +37,7 @@ PROGRAMS = {"bin/tern_rules": ["src/ops", "src/passes"],
             "lib/libtern.so": ["src/ops", "src/passes", "src/kernels", "src/runtime", "src/load"],
             "lib/libtern_onnx.so": ["src/import/onnx"],
             "lib/libtern_pipeline.so": [],
+            "lib/libtern_quantize.so": [],
             "bin/import_onnx_test": ["src/load", "src/import/linear", "tests"],
             "bin/tern": ["src/tools"]}
 TEST_LIKE = "src/import/onnx/raw_spans_test.cc"
@@ -155,8 +156,9 @@ class Extending(CliTest):
             compiler = itertools.takewhile(lambda word: not word.startswith("-"), compile_commands()["src/import/onnx/library.cc"][0])
             self.call(*compiler, "-shared", *self.objects[f"src/import/{name}"], "-o", library.parent / f"libtern_{name}.so", library)
         self.link("lib/libtern_onnx.so")
-        pipeline = self.link("lib/libtern_pipeline.so")
-        (pipeline.parent / "libtern_pipeline.so.0").symlink_to(pipeline)
+        for name in ("pipeline", "quantize"):
+            linked = self.link(f"lib/libtern_{name}.so")
+            (linked.parent / f"libtern_{name}.so.0").symlink_to(linked)
         return self.link("bin/tern")
 
     def call(self, *command, **kwargs):
