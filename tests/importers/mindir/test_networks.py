@@ -7,7 +7,7 @@ import networks_flow as flow
 import networks_text as text
 import networks_vision as vision
 import numpy as np
-from mind import MindTest, export, flat, input_names, tensors
+from mind import MindTest, export, flat, input_names, mind_ir_pb2, read_model, tensors
 from mindspore import nn
 from run_model import run_model, tern
 
@@ -145,6 +145,43 @@ class Formats(MindTest):
         path = self.folder / "m_graph.mindir"
         self.assertTrue((self.folder / "m_variables" / "data_0").exists())
         self.compare(run_model(path, {"x": x}), flat(network(ms.Tensor(x))))
+
+    def test_parameters_as_graphs(self):
+        """Old versions of MindSpore write the parameters of large models as graphs."""
+        x = f(2, 6)
+        network = flow.MLP()
+        path = export(network, tensors([x]), self.folder)
+        model = read_model(path)
+        variables = self.folder / "n_variables"
+        variables.mkdir()
+        for i in (0, 1):
+            part = mind_ir_pb2.GraphProto()
+            part.parameter.extend(model.graph.parameter[i::2])
+            (variables / f"data_{i}").write_bytes(part.SerializeToString())
+        del model.graph.parameter[:]
+        (self.folder / "n_graph.mindir").write_bytes(model.SerializeToString())
+        self.compare(run_model(self.folder / "n_graph.mindir", {"x": x}), flat(network(ms.Tensor(x))))
+
+    def test_attributes_in_nodes(self):
+        """In version 0, a node names its primitive and has its attributes."""
+        for name in ("resnet", "unet", "bert", "lstm", "padded_pools", "detector"):
+            with self.subTest(network=name):
+                make, inputs = NETWORKS[name]
+                network = make()
+                path = export(network, tensors(inputs), self.folder)
+                model = read_model(path)
+                primitives = {p.name: p for p in model.primitives}
+                for graph in [model.graph, *model.functions]:
+                    for node in graph.node:
+                        primitive = primitives.get(node.op_type.removeprefix("REF::"))
+                        if primitive:
+                            node.op_type = primitive.op_type
+                            node.attribute.extend(primitive.attribute)
+                del model.primitives[:]
+                model.ClearField("mind_ir_version")
+                path.write_bytes(model.SerializeToString())
+                got = run_model(path, dict(zip(input_names(path), inputs)))
+                self.compare(got, flat(network(*tensors(inputs))), atol=1e-4)
 
     def test_encrypted(self):
         from run_model import TernError

@@ -163,7 +163,8 @@ Status LogAddExp(MindNode& n) {
 
 Status Atan2(MindNode& n) {
   Emit e(n);
-  const auto [y, x] = Floats(e);
+  const auto operands = Floats(e);
+  Value *y = operands.first, *x = operands.second;
   const double pi = 3.14159265358979323846;
   const auto number = [&](double v) { return e.Like(x, v); };
   Value *x_zero = e.Binary("equal", x, number(0)), *y_negative = e.Binary("less", y, number(0));
