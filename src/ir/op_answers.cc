@@ -42,7 +42,10 @@ Answer<BatchRule> DefaultBatch(const OpDef& def) {
 
 Answer<AxisRule> DefaultAxes(const OpDef& def) {
   if (def.defaults.Has("channels_last")) return FirstOperandLayout;
-  if (def.Is(kElementwise)) return def.inputs.size() == 1 ? FirstOperandAxes : BroadcastAxes;
+  if (def.Is(kElementwise)) {
+    const bool single = def.inputs.size() == 1 && def.inputs[0].arity != Port::Arity::kVariadic;
+    return single ? FirstOperandAxes : BroadcastAxes;
+  }
   if (def.Is(kView)) return No{"axes are split and merged"};
   if (def.Is(kReadsDims)) return No{"the result has none of the operand's axes"};
   return {};
