@@ -145,9 +145,10 @@ TERN_CONVERTERS(basic) {
   table.Add("aten::alpha_dropout", [](AtenNode& n) { return Dropout(n, "input"); });
   table.Add("aten::feature_alpha_dropout", [](AtenNode& n) { return Dropout(n, "input"); });
   table.Add("aten::native_dropout", NativeDropout);
-  for (const char* op : {"aten::_assert_async", "aten::_assert_tensor_metadata", "aten::_assert_scalar",
-                         "aten::_linalg_check_errors", "aten::sym_constrain_range_for_size", "aten::sym_constrain_range",
-                         "aten::_functional_assert_async", "aten::_functional_assert_scalar"})
+  for (const char* op :
+       {"aten::_assert_async", "aten::_assert_tensor_metadata", "aten::_assert_scalar",
+        "aten::_linalg_check_errors", "aten::sym_constrain_range_for_size", "aten::sym_constrain_range",
+        "aten::_functional_assert_async", "aten::_functional_assert_scalar"})
     table.Add(op, Nothing);
   table.Add("aten::item", Item);
   table.Add("aten::_local_scalar_dense", Item);

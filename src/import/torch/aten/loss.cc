@@ -85,7 +85,8 @@ Status KlDivergence(AtenNode& n) {
   Value* zero = e.Like(p.y, 0);
   Value* y = n.Bool("log_target")
                  ? e.Mul(e.Unary("exp", p.y), e.Sub(p.y, p.x))
-                 : e.Sub(e.Where(e.Binary("equal", p.y, zero), zero, e.Mul(p.y, e.Unary("log", p.y))), e.Mul(p.y, p.x));
+                 : e.Sub(e.Where(e.Binary("equal", p.y, zero), zero, e.Mul(p.y, e.Unary("log", p.y))),
+                         e.Mul(p.y, p.x));
   return OutReduced(n, y);
 }
 
@@ -102,7 +103,9 @@ Status NllOf(AtenNode& n, Value* log_probabilities, bool with_total) {
   Value* mask = e.Cast(valid, x->type.dtype);
   Value* factor = weight ? e.Mul(weight, mask) : mask;
   Value* losses = e.Unary("neg", e.Mul(picked, factor));
-  Value* total = factor->type.shape.rank() == 0 ? factor : n.b.Op("Reduce", {factor}, {{"kind", "sum"}, {"keep_dims", false}});
+  Value* total = factor->type.shape.rank() == 0
+                     ? factor
+                     : n.b.Op("Reduce", {factor}, {{"kind", "sum"}, {"keep_dims", false}});
   TERN_TRY(OutReduced(n, losses, total));
   if (with_total) n.Out(total);
   return {};

@@ -10,7 +10,8 @@ namespace {
 
 Status Diff(AtenNode& n) {
   Emit e(n.b);
-  if (n.Int("n", 1) != 1 || n.Has("prepend") || n.Has("append")) return n.NotYet("other differences than x[1:] - x[:-1]");
+  if (n.Int("n", 1) != 1 || n.Has("prepend") || n.Has("append"))
+    return n.NotYet("other differences than x[1:] - x[:-1]");
   Value* x = n.In("self");
   const int64_t axis = n.Int("dim", -1);
   n.Out(e.Sub(e.Slice(x, axis, 1, INT64_MAX), e.Slice(x, axis, 0, -1)));
@@ -21,7 +22,8 @@ Value* Close(AtenNode& n) {
   Emit e(n.b);
   const DType t = FloatOf(ResultType({&n.Get("self"), &n.Get("other")}));
   Value *x = As(n, "self", t), *y = As(n, "other", t);
-  Value* limit = e.Add(e.Like(x, n.Float("atol", 1e-8)), e.Mul(e.Like(x, n.Float("rtol", 1e-5)), e.Unary("abs", y)));
+  Value* limit =
+      e.Add(e.Like(x, n.Float("atol", 1e-8)), e.Mul(e.Like(x, n.Float("rtol", 1e-5)), e.Unary("abs", y)));
   Value* near = e.Binary("less_equal", e.Unary("abs", e.Sub(x, y)), limit);
   Value* close = e.Binary("or", near, e.Binary("equal", x, y));
   if (!n.Bool("equal_nan")) return close;
@@ -36,7 +38,8 @@ Status IsClose(AtenNode& n) {
 // The sums of the rows of each bag. Bag b has the rows from offsets[b] on.
 Status EmbeddingBag(AtenNode& n) {
   Emit e(n.b);
-  Value *weight = n.In("weight"), *indices = e.Cast(n.In("indices"), DType::kI64), *offsets = e.Cast(n.In("offsets"), DType::kI64);
+  Value *weight = n.In("weight"), *indices = e.Cast(n.In("indices"), DType::kI64),
+        *offsets = e.Cast(n.In("offsets"), DType::kI64);
   const DType t = weight->type.dtype;
   const int64_t mode = n.Int("mode"), padding = n.Int("padding_idx", -1);
   if (mode < 0 || mode > 2) return n.Bad("mode ", mode);
@@ -54,7 +57,8 @@ Status EmbeddingBag(AtenNode& n) {
   if (padding >= 0)
     rows = e.Where(e.Cast(e.Unsqueeze(used, {1}), DType::kBool), rows, e.Like(rows, largest ? -INFINITY : 0));
   Value* shape = IntVector(n.b, {SizeOf(n.b, offsets, 0), SizeOf(n.b, weight, 1)});
-  Value* y = n.b.Op("ScatterND", {e.Fill(shape, t, largest ? -INFINITY : 0), at, rows}, {{"reduction", largest ? "max" : "add"}});
+  Value* y = n.b.Op("ScatterND", {e.Fill(shape, t, largest ? -INFINITY : 0), at, rows},
+                    {{"reduction", largest ? "max" : "add"}});
   Value* column = e.Unsqueeze(counts, {1});
   if (mode == 1) y = e.Div(y, e.Binary("max", column, e.Like(y, 1)));
   if (largest) y = e.Where(e.Binary("equal", column, e.Like(y, 0)), e.Like(y, 0), y);
@@ -67,13 +71,15 @@ Status EmbeddingBag(AtenNode& n) {
 
 // Giles' polynomials for single precision.
 Value* ErfInverse(Emit& e, Value* x) {
-  static constexpr double kCentre[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
-                                       -0.00125372503, -0.00417768164, 0.246640727, 1.50140941};
-  static constexpr double kTail[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-                                     -0.0076224613, 0.00943887047, 1.00167406, 2.83297682};
+  static constexpr double kCentre[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
+                                       -4.39150654e-06, 0.00021858087,  -0.00125372503,
+                                       -0.00417768164,  0.246640727,    1.50140941};
+  static constexpr double kTail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
+                                     -0.00367342844,  0.00573950773,  -0.0076224613,
+                                     0.00943887047,   1.00167406,     2.83297682};
   Value* one = e.Like(x, 1);
   Value* w = e.Unary("neg", e.Unary("log", e.Mul(e.Sub(one, x), e.Add(one, x))));
-  const auto polynomial = [&](Value* v, const double (&terms)[9]) {
+  const auto polynomial = [&](Value* v, const double(&terms)[9]) {
     Value* p = e.Like(x, terms[0]);
     for (size_t i = 1; i < 9; ++i) p = e.Add(e.Mul(p, v), e.Like(x, terms[i]));
     return p;
@@ -109,7 +115,8 @@ Status HammingWindow(AtenNode& n) {
   const double alpha = n.Float("alpha", 0.54), beta = n.Float("beta", 0.46);
   const double count = static_cast<double>(std::max<int64_t>(periodic ? length : length - 1, 1));
   std::vector<double> values;
-  for (int64_t i = 0; i < length; ++i) values.push_back(alpha - beta * std::cos(2 * M_PI * static_cast<double>(i) / count));
+  for (int64_t i = 0; i < length; ++i)
+    values.push_back(alpha - beta * std::cos(2 * M_PI * static_cast<double>(i) / count));
   if (length == 1) values = {1};
   n.Out(n.b.Const(Tensor::Of(n.Type("dtype", DType::kF32), {length}, values)));
   return {};
@@ -125,7 +132,8 @@ Status Kron(AtenNode& n) {
   for (int64_t i = 0; i < rank; ++i) {
     left.push_back(2 * i + 1);
     right.push_back(2 * i);
-    TERN_ASSIGN(Arg size, ScalarOp(n.context, "mul", {SizeOf(n.b, x, i), SizeOf(n.b, y, i)}, {n.name, n.origin}));
+    TERN_ASSIGN(Arg size,
+                ScalarOp(n.context, "mul", {SizeOf(n.b, x, i), SizeOf(n.b, y, i)}, {n.name, n.origin}));
     sizes.push_back(size);
   }
   n.Out(ReshapeTo(n.b, e.Mul(e.Unsqueeze(x, left), e.Unsqueeze(y, right)), sizes));
@@ -157,7 +165,8 @@ Status RandomInts(AtenNode& n) {
   Value* shape = n.HasParameter("self") ? e.Shape(n.In("self")) : IntVector(n.b, n.Get("size").items);
   const double low = n.HasParameter("low") ? n.Float("low") : 0, high = n.Float("high");
   Value* u = n.b.Op("Random", {shape}, {{"kind", "uniform"}, {"a", low}, {"b", high}});
-  n.Out(e.Cast(e.Unary("floor", u), n.Type("dtype", n.HasParameter("self") ? n.TypeOf("self") : DType::kI64)));
+  n.Out(
+      e.Cast(e.Unary("floor", u), n.Type("dtype", n.HasParameter("self") ? n.TypeOf("self") : DType::kI64)));
   return {};
 }
 
@@ -242,7 +251,8 @@ Status Solve(AtenNode& n) {
 
 Status RreluFunctional(AtenNode& n) {
   if (n.Bool("training")) return n.NotYet("training mode");
-  n.Out(n.b.Op("Activation", {n.In("self")}, {{"kind", "leaky_relu"}, {"alpha", (n.Float("lower") + n.Float("upper")) / 2}}));
+  n.Out(n.b.Op("Activation", {n.In("self")},
+               {{"kind", "leaky_relu"}, {"alpha", (n.Float("lower") + n.Float("upper")) / 2}}));
   n.Return(n.Get("noise"));
   return {};
 }
@@ -256,7 +266,8 @@ Status MaxUnpool(AtenNode& n) {
   if (rank != 4 || size.size() != 2) return n.NotYet("a tensor ", x->type.ToString());
   Value* lead = n.b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}});
   Value* zeros = e.Fill(e.Concat({lead, n.b.Ints({size[0] * size[1]})}, 0), x->type.dtype, 0);
-  Value* y = n.b.Op("ScatterElements", {zeros, e.Reshape(at, {0, 0, -1}), e.Reshape(x, {0, 0, -1})}, {{"axis", int64_t{2}}});
+  Value* y = n.b.Op("ScatterElements", {zeros, e.Reshape(at, {0, 0, -1}), e.Reshape(x, {0, 0, -1})},
+                    {{"axis", int64_t{2}}});
   n.Out(e.Reshape(y, {0, 0, size[0], size[1]}));
   return {};
 }
@@ -275,7 +286,8 @@ Status Stft(AtenNode& n) {
     const int64_t left = (size - width) / 2;
     window = n.b.Op("Pad", {window, n.b.Ints({left, size - width - left})});
   }
-  Value* y = n.b.Op("STFT", {e.Unsqueeze(x, {2}), e.Long(hop), window, e.Long(size)}, {{"onesided", n.Bool("onesided", true)}});
+  Value* y = n.b.Op("STFT", {e.Unsqueeze(x, {2}), e.Long(hop), window, e.Long(size)},
+                    {{"onesided", n.Bool("onesided", true)}});
   y = e.Transpose(y, {0, 2, 1, 3});
   if (n.Bool("normalized")) y = e.Mul(y, e.Like(y, 1 / std::sqrt(static_cast<double>(size))));
   n.Out(unbatched ? e.Squeeze(y, {0}) : y);

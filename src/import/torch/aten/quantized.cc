@@ -18,7 +18,8 @@ Range RangeOf(DType t) {
 Status Quantize(AtenNode& n, const char* scales, const char* zeros, bool channels) {
   Emit e(n.b);
   const DType t = n.Type("dtype");
-  if (t != DType::kI8 && t != DType::kU8 && t != DType::kI16 && t != DType::kU16) return n.NotYet("the type ", DTypeName(t));
+  if (t != DType::kI8 && t != DType::kU8 && t != DType::kI16 && t != DType::kU16)
+    return n.NotYet("the type ", DTypeName(t));
   Value *scale = As(n, scales, DType::kF32), *zero = As(n, zeros, t);
   if (!channels) {
     scale = e.Reshape(scale, {});
@@ -53,10 +54,14 @@ Status Dequantize(AtenNode& n, const char* scales, const char* zeros, bool chann
 }  // namespace
 
 TERN_CONVERTERS(quantized) {
-  table.Add("quantized_decomposed::quantize_per_tensor", [](AtenNode& n) { return Quantize(n, "scale", "zero_point", false); });
-  table.Add("quantized_decomposed::dequantize_per_tensor", [](AtenNode& n) { return Dequantize(n, "scale", "zero_point", false); });
-  table.Add("quantized_decomposed::quantize_per_channel", [](AtenNode& n) { return Quantize(n, "scales", "zero_points", true); });
-  table.Add("quantized_decomposed::dequantize_per_channel", [](AtenNode& n) { return Dequantize(n, "scales", "zero_points", true); });
+  table.Add("quantized_decomposed::quantize_per_tensor",
+            [](AtenNode& n) { return Quantize(n, "scale", "zero_point", false); });
+  table.Add("quantized_decomposed::dequantize_per_tensor",
+            [](AtenNode& n) { return Dequantize(n, "scale", "zero_point", false); });
+  table.Add("quantized_decomposed::quantize_per_channel",
+            [](AtenNode& n) { return Quantize(n, "scales", "zero_points", true); });
+  table.Add("quantized_decomposed::dequantize_per_channel",
+            [](AtenNode& n) { return Dequantize(n, "scales", "zero_points", true); });
 }
 
 }  // namespace tern::torch

@@ -11,7 +11,8 @@ Status Nms(AtenNode& n) {
   Emit e(n.b);
   Value *boxes = e.Unsqueeze(n.In("dets"), {0}), *scores = e.Unsqueeze(n.In("scores"), {0, 1});
   Value* all = ScalarValue(n.b, SizeOf(n.b, n.In("dets"), 0), DType::kI64);
-  Value* selected = n.b.Op("NonMaxSuppression", {boxes, scores, all, n.b.Scalar(DType::kF32, n.Float("iou_threshold"))});
+  Value* selected =
+      n.b.Op("NonMaxSuppression", {boxes, scores, all, n.b.Scalar(DType::kF32, n.Float("iou_threshold"))});
   n.Out(n.b.Op("Gather", {selected, e.Long(2)}, {{"axis", int64_t{1}}}));
   return {};
 }
@@ -32,7 +33,9 @@ Status RoiAlign(AtenNode& n) {
 
 Status DeformConv(AtenNode& n) {
   const int64_t top = n.Int("pad_h"), left = n.Int("pad_w");
-  n.Out(n.b.Op("DeformConv", {n.In("input"), n.In("weight"), n.In("offset"), n.In("bias"), n.Bool("use_mask") ? n.In("mask") : nullptr},
+  n.Out(n.b.Op("DeformConv",
+               {n.In("input"), n.In("weight"), n.In("offset"), n.In("bias"),
+                n.Bool("use_mask") ? n.In("mask") : nullptr},
                {{"strides", std::vector<int64_t>{n.Int("stride_h"), n.Int("stride_w")}},
                 {"pads", std::vector<int64_t>{top, left, top, left}},
                 {"dilations", std::vector<int64_t>{n.Int("dilation_h"), n.Int("dilation_w")}},

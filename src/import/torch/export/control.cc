@@ -197,7 +197,8 @@ Result<std::vector<Arg>> Wrap(HigherOrder& h) {
 // with_effects(token, operator, arguments …) calls an operator in a fixed order. The order of operators with
 // effects other than their results, such as assertions, does not matter here.
 Result<std::vector<Arg>> WithEffects(HigherOrder& h) {
-  if (h.operands.size() < 2 || h.operands[1].arg.kind != Arg::Kind::kString) return h.Bad("an operator is missing");
+  if (h.operands.size() < 2 || h.operands[1].arg.kind != Arg::Kind::kString)
+    return h.Bad("an operator is missing");
   std::vector<Arg> args;
   for (size_t i = 2; i < h.operands.size(); ++i) args.push_back(h.operands[i].arg);
   std::string op = OperatorOfTarget(h.operands[1].arg.text);
@@ -218,7 +219,7 @@ const std::map<std::string, Function>& Functions() {
                                                                  {"wrap", Wrap},
                                                                  {"tag_activation_checkpoint", Wrap},
                                                                  {"with_effects", WithEffects},
-      {"invoke_subgraph", Wrap}};
+                                                                 {"invoke_subgraph", Wrap}};
   return *table;
 }
 

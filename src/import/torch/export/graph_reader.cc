@@ -177,7 +177,8 @@ void GraphReader::Refine(Json graph, const std::string& name) {
   auto meta = ReadTensorMeta(*json);
   if (!value.ok() || !meta.ok() || (*value)->is_constant()) return;
   if (context.graph().parent == nullptr && (*value)->name.empty()) (*value)->name = name;
-  if (meta->strides.size() == meta->sizes.size() && !meta->sizes.empty()) it->second.tensor->dense = RowMajor(*meta);
+  if (meta->strides.size() == meta->sizes.size() && !meta->sizes.empty())
+    it->second.tensor->dense = RowMajor(*meta);
   for (Dim& d : meta->sizes)
     if (!OnlyUses(d, symbols_)) d = Dim::Unknown();
   if (it->second.tensor->complex != meta->complex) return;
