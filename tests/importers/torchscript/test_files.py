@@ -77,6 +77,28 @@ class Shapes(ScriptCase):
             x = torch.randn(steps, 2, 3)
             self.check(path, {"x": x.numpy()}, model(x))
 
+    def test_results_of_loops_over_open_dims(self):
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.cell = nn.GRUCell(3, 4)
+                self.out = nn.Linear(4, 2)
+
+            def forward(self, x):
+                h = torch.zeros(x.size(0), 4)
+                outs: List[torch.Tensor] = []
+                for t in range(x.size(1)):
+                    h = self.cell(x[:, t], h)
+                    outs.append(h)
+                y = torch.stack(outs, 1).transpose(0, 1)
+                return self.out(y)[-1] + torch.cat(outs, 1).size(1)
+
+        model = torch.jit.script(M().eval())
+        path = self.convert(model, "--shape", "x=f32[N,T,3]")
+        for steps in (1, 5):
+            x = torch.randn(2, steps, 3)
+            self.check(path, {"x": x.numpy()}, model(x))
+
     def test_file_without_a_name(self):
         torch.jit.save(torch.jit.script(nn.Linear(3, 2).eval()), self.path)
         np.save(pathlib.Path(self.folder.name, "x.npy"), np.zeros((4, 3), np.float32))

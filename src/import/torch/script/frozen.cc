@@ -146,6 +146,31 @@ bool HasConflict(const Item& item, int depth) {
   return false;
 }
 
+namespace {
+
+// A tensor that is never read. Open dims become 1.
+Tensor ZerosLike(const Type& type) {
+  Dims dims;
+  for (const Dim& d : type.shape.dims) {
+    dims.push_back(d.known() ? d.value() : 1);
+    if (CheckedCount(dims, type.dtype).value_or(kMaxZeros) >= kMaxZeros) dims.back() = 1;
+  }
+  return Tensor(type.dtype, dims);
+}
+
+// An empty sequence of tensors like those of another list. It is made of a sequence with one tensor, so that
+// inference knows the rank of its elements.
+Value* EmptySequence(Builder& b, const Frozen& other) {
+  const Value* like = other.items.empty() ? other.value : other.items[0].value;
+  const Type* type = like ? &like->type : nullptr;
+  if (type && type->kind == Type::Kind::kSequence) type = type->element.get();
+  if (!type || !type->shape.ranked)
+    return b.Op("SequenceEmpty", {}, {{"dtype", type ? type->dtype : DType::kF32}});
+  return b.Op("SequenceErase", {b.Op("SequenceConstruct", {b.Const(ZerosLike(*type))})});
+}
+
+}  // namespace
+
 Result<Value*> LeafValue(const Frozen& leaf, const Frozen& other, Graph& graph) {
   if (leaf.value) return leaf.value;
   Builder b(graph);
@@ -155,18 +180,10 @@ Result<Value*> LeafValue(const Frozen& leaf, const Frozen& other, Graph& graph) 
   } else if (leaf.item.Is(Kind::kUninitialized)) {
     if (!other.item.number() && !other.item.tensor())
       return Unsupported("an uninitialized variable becomes ", other.item.Describe(), " in a loop");
-    const Type type =
-        other.value ? other.value->type : Type::TensorOf(DTypeOf(other.item.arg), Shape::Of({}));
-    Dims dims;
-    for (const Dim& d : type.shape.dims)
-      dims.push_back(d.known() && CheckedCount(dims, type.dtype) < kMaxZeros ? d.value() : 1);
-    value = b.Const(Tensor(type.dtype, dims));
+    value = b.Const(
+        ZerosLike(other.value ? other.value->type : Type::TensorOf(DTypeOf(other.item.arg), Shape::Of({}))));
   } else if (leaf.items.empty()) {
-    const Value* like = other.items.empty() ? other.value : other.items[0].value;
-    const Type* type = like && like->type.kind == Type::Kind::kSequence ? like->type.element.get()
-                       : like                                           ? &like->type
-                                                                        : nullptr;
-    value = b.Op("SequenceEmpty", {}, {{"dtype", type ? type->dtype : DType::kF32}});
+    value = EmptySequence(b, other);
   } else {
     std::vector<Value*> parts;
     for (const Frozen& part : leaf.items) parts.push_back(part.value);
