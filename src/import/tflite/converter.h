@@ -58,7 +58,7 @@ class LiteNode {
 
   DType TypeOf(int i) { return In(i)->type.dtype; }
   int RankOf(int i) { return In(i)->type.shape.rank(); }
-  const Tensor* Constant(int i);                     // null if input i is absent or not constant
+  const Tensor* Constant(int i);  // null if input i is absent or not constant
   // Returns the integers of input i. nullopt if they are not known during import.
   std::optional<std::vector<int64_t>> Longs(int i);
   // Returns the integers of input i, of which some may be unknown or depend on open dims, as in a shape.

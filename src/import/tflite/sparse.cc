@@ -8,7 +8,8 @@
 namespace tern::tflite {
 namespace {
 
-// The largest ratio of elements to stored elements. Without a limit, a small file could need any amount of memory.
+// The largest ratio of elements to stored elements. Without a limit, a small file could need any amount of
+// memory.
 constexpr size_t kMaxRatio = 4096;
 
 std::vector<int64_t> IndicesOf(fb::SparseIndexVector type, const void* table) {
@@ -131,7 +132,8 @@ Result<Tensor> Densify(const fb::SparsityParameters& sparsity, const Buffer& sto
   const auto width = static_cast<size_t>(BitWidth(info.dtype)) / 8;
   const auto count = static_cast<size_t>(CountOf(info.dims));
   if (count / kMaxRatio > stored.size() / width + 1)
-    return Unsupported(info.Describe(), " has ", count, " elements, of which only ", stored.size() / width, " are stored");
+    return Unsupported(info.Describe(), " has ", count, " elements, of which only ", stored.size() / width,
+                       " are stored");
   Tensor to(info.dtype, info.dims);
   Filler filler(stored, width, to);
   if (!filler.Prepare(sparsity) || !filler.Visit(0, 0, 0))

@@ -98,10 +98,9 @@ Status DepthwiseConv2D(LiteNode& n) {
 
 // The pads of a transposed convolution. `out` are the spatial sizes of the result. The pads at the start are
 // those of the convolution that maps the result to the input.
-Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter,
-                                const std::vector<Dim>& out, int first_kernel,
-                                const std::vector<int64_t>& strides, const std::vector<int64_t>& dilations,
-                                bool same) {
+Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter, const std::vector<Dim>& out,
+                                int first_kernel, const std::vector<int64_t>& strides,
+                                const std::vector<int64_t>& dilations, bool same) {
   const size_t spatial = strides.size();
   std::vector<int64_t> begin(spatial), end(spatial), extra(spatial);
   for (size_t i = 0; i < spatial; ++i) {
@@ -116,8 +115,8 @@ Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter
     end[i] = surplus.value() - begin[i];
     if (end[i] < 0) extra[i] = -end[i], end[i] = 0;
     if (extra[i] >= std::max(strides[i], dilations[i]))
-      return n.Bad("a result of ", out[i].ToString(), " elements is too large for an input of ", in.ToString(),
-                   " and the stride ", strides[i]);
+      return n.Bad("a result of ", out[i].ToString(), " elements is too large for an input of ",
+                   in.ToString(), " and the stride ", strides[i]);
   }
   begin.insert(begin.end(), end.begin(), end.end());
   return AttrList{{"strides", strides}, {"dilations", dilations}, {"pads", begin}, {"output_padding", extra}};

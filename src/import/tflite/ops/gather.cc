@@ -94,8 +94,8 @@ Status Unique(LiteNode& n) {
 // The largest number of integers that an index constant may have.
 constexpr int64_t kMaxIndices = int64_t{1} << 24;
 
-// Writes an update at the position that input 2 states. Positions beyond the end are moved back. Trailing axes that
-// the update covers need no index.
+// Writes an update at the position that input 2 states. Positions beyond the end are moved back. Trailing
+// axes that the update covers need no index.
 Status DynamicUpdateSlice(LiteNode& n) {
   Builder& b = n.b;
   Value *x = n.In(0), *update = n.In(1), *start = Longs64(b, n.In(2));
@@ -150,8 +150,7 @@ Status MatrixDiag(LiteNode& n) {
   Value* x = n.In(0);
   const Dim& size = x->type.shape[-1];
   if (!size.known()) return n.NotYet("an input of unknown size");
-  Value* eye =
-      CastTo(b, Diagonal(b, size.value(), size.value()), DType::kBool);
+  Value* eye = CastTo(b, Diagonal(b, size.value(), size.value()), DType::kBool);
   n.Out(0, b.Op("Where", {eye, Unsqueezed(b, x, {-2}), b.Const(Tensor(x->type.dtype, {}))}));
   return {};
 }
@@ -167,8 +166,7 @@ Status MatrixSetDiag(LiteNode& n) {
     pads.back() = missing;
     diagonal = b.Op("Pad", {diagonal, b.Ints(pads)});
   }
-  Value* eye = CastTo(b, Diagonal(b, rows.value(), columns.value()),
-                      DType::kBool);
+  Value* eye = CastTo(b, Diagonal(b, rows.value(), columns.value()), DType::kBool);
   n.Out(0, b.Op("Where", {eye, Unsqueezed(b, diagonal, {-2}), x}));
   return {};
 }

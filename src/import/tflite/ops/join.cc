@@ -132,7 +132,8 @@ Status MirrorPad(LiteNode& n) {
     if (!size.known()) return n.NotYet("symmetric pads of an axis of unknown size");
     if (before < 0 || after < 0 || before > size.value() || after > size.value())
       return n.Bad("symmetric pads ", before, " and ", after, " of an axis of ", size.value(), " elements");
-    if (size.value() > kMaxMirrored) return n.NotYet("symmetric pads of an axis of ", size.value(), " elements");
+    if (size.value() > kMaxMirrored)
+      return n.NotYet("symmetric pads of an axis of ", size.value(), " elements");
     std::vector<int64_t> at;
     for (int64_t i = before; i-- > 0;) at.push_back(i);
     for (int64_t i = 0; i < size.value(); ++i) at.push_back(i);
