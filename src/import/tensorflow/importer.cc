@@ -76,6 +76,14 @@ Status SetOutputs(Graph& graph, BodyImporter& importer, const std::vector<NamedT
   return {};
 }
 
+// Removes nodes and constants that nothing reads, also in the graphs of loops and conditions.
+void RemoveUnused(Graph& graph) {
+  graph.RemoveDeadNodes();
+  for (const auto& node : graph.nodes())
+    for (const auto& inner : node->subgraphs()) RemoveUnused(*inner);
+  graph.RemoveUnusedConstants();
+}
+
 Status Import(ModelContext& model, Graph& graph, const std::vector<NamedTensor>& inputs,
               const std::vector<NamedTensor>& outputs) {
   model.graph = &graph;
@@ -89,8 +97,7 @@ Status Import(ModelContext& model, Graph& graph, const std::vector<NamedTensor>&
   }
   TERN_TRY(BindAssets(model, importer));
   TERN_TRY(SetOutputs(graph, importer, outputs));
-  graph.RemoveDeadNodes();
-  graph.RemoveUnusedConstants();
+  RemoveUnused(graph);
   return {};
 }
 

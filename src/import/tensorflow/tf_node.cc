@@ -73,7 +73,19 @@ void TfNode::Outs(const std::vector<Value*>& values) {
   for (size_t i = 0; i < values.size(); ++i) Out(static_cast<int>(i), values[i]);
 }
 
-Value* TfNode::Op(const char* op, const std::vector<Value*>& inputs, const AttrList& attrs) {
+// Returns the input of an op that is a shape or a list of widths, or -1. ONNX wants these inputs in i64.
+static int ShapeInput(std::string_view op) {
+  if (op == "Fill") return 0;
+  return op == "Reshape" || op == "Expand" || op == "Pad" || op == "Tile" ? 1 : -1;
+}
+
+Value* TfNode::Op(const char* op, const std::vector<Value*>& given, const AttrList& attrs) {
+  std::vector<Value*> inputs = given;
+  const int shape = ShapeInput(op);
+  if (shape >= 0 && shape < static_cast<int>(inputs.size())) {
+    Value*& dims = inputs[static_cast<size_t>(shape)];
+    if (dims && dims->type.dtype == DType::kI32) dims = Cast(dims, DType::kI64);
+  }
   Value* value = b.Op(op, inputs, attrs);
   return b.status().ok() ? Fold(value) : value;
 }

@@ -218,3 +218,16 @@ class Control(OpTest):
             shard.write_bytes(good[:100])
             with self.assertRaisesRegex(Exception, "but its file has 100 bytes"):
                 run_model(folder, {"x": np.float32(1)})
+
+    def test_changed_variables_are_refused(self):
+        module = tf.Module()
+        module.v = tf.Variable(1.0)
+        spec = [tf.TensorSpec([], tf.float32, name="x")]
+
+        def count(x):
+            module.v.assign_add(1.0)
+            return {"y": module.v + x}
+        with tempfile.TemporaryDirectory() as folder:
+            tf.saved_model.save(module, folder, signatures=tf.function(count, input_signature=spec).get_concrete_function())
+            with self.assertRaisesRegex(Exception, "changes a variable or a table when the model runs"):
+                run_model(folder, {"x": np.float32(1)})

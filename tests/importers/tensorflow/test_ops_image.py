@@ -1,6 +1,7 @@
 """Operators on images, detections, complex numbers and quantized numbers, one test per operator."""
 
 import numpy as np
+import tensorflow as tf
 from op_cases import C, OpTest, X, add_tests, f, i
 
 I32 = np.int32
@@ -73,6 +74,9 @@ OPS |= {
     "QuantizeAndDequantizeV3": [{"input": X(f(3, 4)), "input_min": C(np.float32(-0.6)), "input_max": C(np.float32(0.9)), "num_bits": C(I32(6)), "narrow_range": r} for r in (False, True)],
     "QuantizeAndDequantizeV4": [{"input": X(f(3, 4)), "input_min": C(np.float32(-0.6)), "input_max": C(np.float32(0.9)), "round_mode": m} for m in ("HALF_TO_EVEN", "HALF_UP")],
 }
+OPS["Dequantize"] = [{"x": X(i(3, 4, low=low, high=high, dtype=kind)), "_call": lambda x, m=mode, t=to: tf.raw_ops.Dequantize(
+    input=tf.bitcast(x, t), min_range=-0.7, max_range=1.3, mode=m), "_atol": 1e-4}
+    for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED") for low, high, kind, to in ((0, 256, np.uint8, tf.quint8), (-128, 128, np.int8, tf.qint8))]
 
 
 class Images(OpTest):

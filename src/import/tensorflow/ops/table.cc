@@ -18,8 +18,7 @@ Status NewTable(TfNode& n) {
     TERN_ASSIGN(const DType keys, n.DTypeAttr("key_dtype"));
     TERN_ASSIGN(const DType values, n.DTypeAttr("value_dtype"));
     resource->dtype = keys;
-    resource->otherwise =
-        values == DType::kString ? Tensor::Strings({1}, {""}) : n.Numbers(values, {1}, {0});
+    resource->otherwise = values == DType::kString ? Tensor::Strings({1}, {""}) : n.Numbers(values, {1}, {0});
   }
   Edge edge;
   edge.resource = resource;
