@@ -97,6 +97,9 @@ class Losses(LayerTest):
         self.check("SigmoidCrossEntropyLoss", [a, target], entropy[target != 0].sum() / (target != 0).sum(), "loss_param { ignore_label: 0 normalize: true }")
         prob = np.abs(a) / np.abs(a).sum(1, keepdims=True)
         self.check("MultinomialLogisticLoss", [prob, label], -np.log(prob[range(4), label.astype(int)]).mean())
+        matrix, e = numbers(1, 1, 5, 5, seed=3, low=0), np.exp(a)
+        wanted = -(matrix[0, 0][label.astype(int)] * np.log(e / e.sum(1, keepdims=True))).sum() / 4
+        self.check("InfogainLoss", [a, label, matrix], wanted)
         margin = a.copy()
         margin[range(4), label.astype(int)] *= -1
         margin = np.maximum(0, 1 + margin)

@@ -83,6 +83,28 @@ Status MultinomialLogisticLoss(Layer& n) {
   return {};
 }
 
+// The third bottom [classes, classes] has a weight for each pair of a label and a class.
+Status InfogainLoss(Layer& n) {
+  const auto& p = n.proto.loss_param();
+  if (n.Bottoms() < 3)
+    return n.NotYet("the matrix of a file ('", n.proto.infogain_loss_param().source(),
+                    "'); give it as the third bottom");
+  TERN_ASSIGN(const Labelled l,
+              LabelledOf(n, n.proto.infogain_loss_param().axis(), p.has_ignore_label(), p.ignore_label()));
+  Value* prob = n.b.Op("Softmax", {l.scores}, {{"axis", int64_t{1}}});
+  Value* logs = Unary(n, "log", n.b.Op("Clip", {prob, Number(n, 1e-20)}));
+  Value* matrix = Reshaped(n, n.In(2), {l.classes, l.classes});
+  Value* rows = n.b.Op("Gather", {matrix, Reshaped(n, l.labels, {l.outer, l.inner})}, {{"axis", int64_t{0}}});
+  rows = n.b.Op("Transpose", {rows}, {{"perm", Dims{0, 2, 1}}});  // [outer, classes, inner]
+  Value* sum = SumAll(n, Masked(n, Unary(n, "neg", Binary(n, "mul", rows, logs)), l.valid));
+  if (n.Tops() > 1) {
+    TERN_ASSIGN(const Dims dims, n.DimsOf(0));
+    n.Out(1, Reshaped(n, prob, dims));
+  }
+  n.Out(0, PerLabel(n, sum, l.valid, l.outer, l.inner, ModeOf(p, pb::LossParameter::VALID)));
+  return {};
+}
+
 // Counts the predictions whose label is among the top_k best classes.
 Status Accuracy(Layer& n) {
   const auto& p = n.proto.accuracy_param();
@@ -158,6 +180,7 @@ TERN_CONVERTERS(loss) {
   table.Add("ContrastiveLoss", ContrastiveLoss, {3, 3, 1, 1});
   table.Add("EuclideanLoss", EuclideanLoss, {2, 2, 1, 1});
   table.Add("HingeLoss", HingeLoss, {2, 2, 1, 1});
+  table.Add("InfogainLoss", InfogainLoss, {2, 3, 1, 2});
   table.Add("MultinomialLogisticLoss", MultinomialLogisticLoss, {2, 2, 1, 1});
   table.Add("SigmoidCrossEntropyLoss", SigmoidCrossEntropyLoss, {2, 2, 1, 1});
   table.Add("SoftmaxWithLoss", SoftmaxWithLoss, {2, 2, 1, 2});
