@@ -57,6 +57,10 @@ Value* ConditionOf(Builder& b, const Item& condition, bool negate) {
 namespace {
 
 Value* ZeroOf(Builder& b, const Type& type) {
+  if (!IsNumeric(type.dtype) && type.dtype != DType::kBool) {
+    b.Fail(Unsupported("a loop is left with a result of type ", type.ToString()));
+    return b.Scalar(DType::kF32, 0);
+  }
   std::vector<int64_t> dims;
   for (const Dim& dim : type.shape.dims) dims.push_back(dim.known() ? dim.value() : 1);
   return b.Op("Fill", {b.Ints(dims)}, {{"value", Tensor(type.dtype, {1})}});

@@ -143,6 +143,8 @@ Result<Item> GraphImporter::ConvertNode(const pb::NodeProto& node, int index) {
   }
   const PrimitiveOf primitive = FindPrimitive(context_, node);
   if (primitive.name.empty()) {
+    if (!StartsWith(node.op_type(), kReference))
+      return InvalidModel("node #", index, " '", node.name(), "' has no primitive");
     TERN_ASSIGN(Item callee, Find(node.op_type().substr(kReference.size())));
     if (!stop_at_.empty() && node.output(0) == stop_at_ && callee.is(Item::Kind::kSwitch))
       return BindSwitch(callee, inputs);

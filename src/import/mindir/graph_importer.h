@@ -19,15 +19,15 @@ inline constexpr int kMaxDepth = 100;  // the deepest nesting of function calls
 // The data that all graphs of a model share.
 struct ModelContext {
   std::shared_ptr<pb::ModelProto> model;
-  std::unique_ptr<import::ExternalFiles> files;     // null for a model in memory
+  std::unique_ptr<import::ExternalFiles> files;           // null for a model in memory
   std::map<std::string, const pb::NodeProto*> constants;  // nodes Constant of all graphs, by name
-  std::map<std::string, Item> items;                // the constants that have been read
+  std::map<std::string, Item> items;                      // the constants that have been read
   std::map<std::string, const pb::GraphProto*> functions;
   std::map<std::string, const pb::PrimitiveProto*> primitives;
   std::map<const void*, Attributes> attributes;  // by primitive, or by node if it has its own attributes
   std::map<const pb::GraphProto*, std::set<const pb::GraphProto*>> references;  // the functions that one uses
-  std::vector<const pb::GraphProto*> loops;  // the functions whose Loop is being built, outermost first
-  std::map<std::string, int> output_counts;  // number of outputs of an If, by its branches
+  std::vector<const pb::GraphProto*> loops;       // the functions whose Loop is being built, outermost first
+  std::map<std::string, int> output_counts;       // number of outputs of an If, by its branches
   std::map<const pb::TensorProto*, Buffer> data;  // the raw_data of parameters whose message has none
   int64_t nodes_left = kMaxNodes;
 };

@@ -205,7 +205,8 @@ Status ParseModel(const Buffer& bytes, ModelContext& context) {
   const auto split = SplitRawData(text);
   const std::string_view message = split ? std::string_view(split->stripped) : text;
   if (!Parse(message.data(), message.size(), *context.model))
-    return InvalidModel("not a MindIR model: the protobuf message of ", text.size(), " bytes is broken or cut short");
+    return InvalidModel("not a MindIR model: the protobuf message of ", text.size(),
+                        " bytes is broken or cut short");
   if (!split) return {};
   for (const RawSpan& span : split->spans)
     context.data[&context.model->graph().parameter(span.parameter)] = bytes.Slice(span.offset, span.size);

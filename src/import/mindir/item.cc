@@ -71,9 +71,10 @@ std::string Item::Describe() const {
 }
 
 const Tensor* ConstantOf(const Item& item) {
-  if (item.is(Item::Kind::kConstant)) return &item.constant;
-  if (item.is(Item::Kind::kValue) && item.value->is_constant()) return &item.value->constant;
-  return nullptr;
+  const Tensor* t = nullptr;
+  if (item.is(Item::Kind::kConstant)) t = &item.constant;
+  if (item.is(Item::Kind::kValue) && item.value->is_constant()) t = &item.value->constant;
+  return t && (IsNumeric(t->dtype()) || t->dtype() == DType::kBool) ? t : nullptr;
 }
 
 namespace {

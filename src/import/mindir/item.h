@@ -52,7 +52,8 @@ struct Item {
 // Returns all elements in order if the item is a constant tensor, a number, or a tuple of numbers.
 std::optional<std::vector<int64_t>> LongsOf(const Item& item);
 std::optional<std::vector<double>> DoublesOf(const Item& item);
-// Returns the tensor of a constant, also if it is in the graph already. Returns null for other items.
+// Returns the tensor of a constant, also if it is in the graph already. Returns null for other items, and for
+// tensors that have neither numbers nor bools.
 const Tensor* ConstantOf(const Item& item);
 
 }  // namespace tern::mindir

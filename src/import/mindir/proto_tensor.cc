@@ -93,8 +93,8 @@ Result<Described> Describe(const pb::TensorProto& p) {
 Status CheckSize(const pb::TensorProto& p, const Described& tensor, size_t held) {
   const size_t wanted = BytesOf(tensor.dtype, static_cast<size_t>(CountOf(tensor.dims)));
   if (held == wanted) return {};
-  return InvalidModel("tensor '", p.name(), "' ", tern::Describe(tensor.dtype, tensor.dims), " needs ", wanted,
-                      " bytes, but has ", held);
+  return InvalidModel("tensor '", p.name(), "' ", tern::Describe(tensor.dtype, tensor.dims), " needs ",
+                      wanted, " bytes, but has ", held);
 }
 
 // Copies in blocks, and releases the pages of a mapped file after each block.
@@ -113,7 +113,8 @@ Buffer CopyOf(const Buffer& bytes) {
 
 Result<Tensor> TensorFromBytes(const pb::TensorProto& p, const Buffer& bytes, bool share) {
   TERN_ASSIGN(Described tensor, Describe(p));
-  if (p.has_external_data()) return InvalidModel("tensor '", p.name(), "' has data in the file and external data");
+  if (p.has_external_data())
+    return InvalidModel("tensor '", p.name(), "' has data in the file and external data");
   TERN_TRY(CheckSize(p, tensor, bytes.size()));
   const size_t align = std::max<size_t>(1, static_cast<size_t>(BitWidth(tensor.dtype)) / 8);
   const bool aligned = reinterpret_cast<uintptr_t>(bytes.data()) % align == 0;

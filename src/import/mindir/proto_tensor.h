@@ -17,8 +17,8 @@ Result<DType> DTypeFromTypeId(int64_t id);
 
 // Reads a tensor. `files` provides the data of external tensors; if it is null, external data is an error.
 Result<Tensor> TensorFromMindir(const pb::TensorProto& proto, import::ExternalFiles* files);
-// Returns a tensor whose data is `bytes`. If `share` is true, the tensor refers to the bytes where their alignment
-// permits; otherwise it has a copy.
+// Returns a tensor whose data is `bytes`. If `share` is true, the tensor refers to the bytes where their
+// alignment permits; otherwise it has a copy.
 Result<Tensor> TensorFromBytes(const pb::TensorProto& proto, const Buffer& bytes, bool share);
 // Returns a declared type. A dim of -1 is the symbol PREFIX_AXIS, or unknown if `prefix` is empty. The dims
 // [-2] mean that the rank is unknown.

@@ -1,5 +1,5 @@
-// Splits a serialized model into a small message, which protobuf parses, and the data of its large parameters. So
-// protobuf does not copy the data.
+// Splits a serialized model into a small message, which protobuf parses, and the data of its large
+// parameters. So protobuf does not copy the data.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -20,8 +20,8 @@ struct SplitModel {
   std::vector<RawSpan> spans;
 };
 
-// Returns nullopt if there is no large data, if the message is broken, or if protobuf must merge fields. The caller
-// must then let protobuf parse the entire message.
+// Returns nullopt if there is no large data, if the message is broken, or if protobuf must merge fields. The
+// caller must then let protobuf parse the entire message.
 std::optional<SplitModel> SplitRawData(std::string_view model);
 
 }  // namespace tern::mindir

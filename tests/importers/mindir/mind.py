@@ -64,6 +64,9 @@ class MindTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        # MindSpore writes files about errors to the working folder.
+        self.addCleanup(os.chdir, pathlib.Path.cwd())
+        os.chdir(self.folder)
 
     def compare(self, got, wanted, rtol=1e-3, atol=1e-5):
         self.assertEqual(len(got), len(wanted))

@@ -43,6 +43,8 @@ Status Depthwise(MindNode& n) {
   return {};
 }
 
+constexpr int64_t kMaxNumber = 1000000000;
+
 struct Axis {
   int64_t stride = 1, extent = 1, before = 0, after = 0, more = 0;  // more: output_padding
 };
@@ -83,6 +85,9 @@ Status ConvTranspose(MindNode& n, int spatial) {
     const Dim kernel = n.In(1)->type.shape[static_cast<int>(i) + 2],
               size = n.In(0)->type.shape[static_cast<int>(i) + 2];
     if (!kernel.known()) return n.NotYet("weights of unknown shape");
+    for (const int64_t number : {strides[i], dilations[i], pads[2 * i], pads[2 * i + 1], kernel.value(),
+                                 size.known() ? size.value() : 0})
+      if (number < 0 || number > kMaxNumber) return n.Bad("stride, dilation, pad or size ", number);
     Axis axis{strides[i], (kernel.value() - 1) * dilations[i] + 1};
     if (mode == "pad") {
       axis.before = pads[2 * i];

@@ -19,7 +19,14 @@ class Emit {
   Value* Not(Value* x) { return Unary("not", x); }
   Value* Cast(Value* x, DType to) { return x->type.dtype == to ? x : b.Op("Cast", {x}, {{"to", to}}); }
   // Returns a scalar of x's data type.
-  Value* Like(Value* x, double v) { return b.Scalar(x->type.dtype, v); }
+  Value* Like(Value* x, double v) { return b.Scalar(NumberType(x->type.dtype), v); }
+  // Returns the type. Reports an error if constants cannot have it, for example because an earlier error left
+  // it unknown.
+  DType NumberType(DType t) {
+    if (IsNumeric(t) || t == DType::kBool) return t;
+    b.Fail(n.NotYet("a constant of type ", DTypeName(t)));
+    return DType::kF32;
+  }
   Value* Long(int64_t v) {
     Tensor t(DType::kI64, {});
     t.data<int64_t>()[0] = v;
@@ -44,7 +51,10 @@ class Emit {
   }
   Value* ShapeOf(Value* x) { return b.Op("Shape", {x}); }
   // Returns the size of an axis, which must not be -1, as i64[1].
-  Value* SizeOf(Value* x, int64_t axis) { return b.Op("Shape", {x}, {{"start", axis}, {"end", axis + 1}}); }
+  Value* SizeOf(Value* x, int64_t axis) {
+    if (axis == INT64_MAX) b.Fail(n.Bad("axis ", axis));
+    return b.Op("Shape", {x}, {{"start", axis}, {"end", axis == INT64_MAX ? axis : axis + 1}});
+  }
   Value* Expand(Value* x, Value* shape) { return b.Op("Expand", {x, shape}); }
   // Returns the elements [start, end) of x along an axis.
   Value* Slice(Value* x, int64_t start, int64_t end, int64_t axis, int64_t step = 1) {
@@ -54,7 +64,7 @@ class Emit {
     return b.Op("Reduce", {x, b.Ints(axes)}, {{"kind", kind}, {"keep_dims", keep}});
   }
   Value* Fill(Value* shape, DType dtype, double value) {
-    return b.Op("Fill", {shape}, {{"value", Tensor::Of(dtype, {1}, {value})}});
+    return b.Op("Fill", {shape}, {{"value", Tensor::Of(NumberType(dtype), {1}, {value})}});
   }
 };
 

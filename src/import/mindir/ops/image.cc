@@ -116,7 +116,7 @@ Status ExtractImagePatches(MindNode& n) {
   const std::string padding = n.Text(4, {"padding"}, "valid", {"pad", "same", "valid"});
   const Dim channels = n.In(0)->type.shape[1];
   if (kernel.size() != 2 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] > 64 || kernel[1] > 64 ||
-      !channels.known())
+      !channels.known() || channels.value() > 4096)
     return n.NotYet("a kernel or a number of channels that is too large or not known");
   const int64_t area = kernel[0] * kernel[1], count = channels.value();
   if (count * count > int64_t{1} << 24) return n.NotYet(count, " channels");

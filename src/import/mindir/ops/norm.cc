@@ -122,8 +122,9 @@ Status Lrn(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   const std::string region = n.Text(n.kAttribute, {"norm_region"}, "across_channels");
   if (region != "across_channels") return n.NotYet("norm_region ", region);
-  const int64_t size = 2 * n.Int(n.kAttribute, {"depth_radius"}, 5) + 1;
-  if (size < 1 || size > 100000) return n.Bad("depth_radius ", (size - 1) / 2);
+  const int64_t radius = n.Int(n.kAttribute, {"depth_radius"}, 5),
+                size = radius < 0 || radius > 50000 ? 0 : 2 * radius + 1;
+  if (size < 1) return n.Bad("depth_radius ", radius);
   n.Out(n.b.Op("Lrn", {n.In(0)},
                {{"size", size},
                 {"alpha", n.Float(n.kAttribute, {"alpha"}, 1) * static_cast<double>(size)},

@@ -137,9 +137,17 @@ Result<Blocks> BlocksOf(MindNode& n, Names edges) {
     const auto pair = LongsOf((*item)[i]);
     if (pair) blocks.edges.insert(blocks.edges.end(), pair->begin(), pair->end());
   }
-  if (blocks.sizes.size() != 2 || blocks.edges.size() != 4 || blocks.sizes[0] < 1 || blocks.sizes[1] < 1)
+  if (blocks.sizes.size() != 2 || blocks.edges.size() != 4 || blocks.sizes[0] < 1 || blocks.sizes[1] < 1 ||
+      blocks.sizes[0] > 4096 || blocks.sizes[1] > 4096)
     return n.NotYet("blocks of another rank than 2");
   return blocks;
+}
+
+// Returns whether products of a few dims and block sizes cannot overflow.
+bool Small(const Shape& shape) {
+  if (!shape.fully_known()) return false;
+  return std::all_of(shape.dims.begin(), shape.dims.end(),
+                     [](const Dim& d) { return d.value() < int64_t{1} << 31; });
 }
 
 Status SpaceToBatch(MindNode& n) {
@@ -148,7 +156,7 @@ Status SpaceToBatch(MindNode& n) {
   const auto& p = blocks.edges;
   Value* x = PadTo(e, n.In(0), {0, 0, p[0], p[2], 0, 0, p[1], p[3]}, "constant", nullptr);
   const Shape& s = x->type.shape;
-  if (!s.fully_known()) return n.NotYet("an unknown shape");
+  if (!Small(s)) return n.NotYet("a shape that is not known or too large");
   const int64_t bh = blocks.sizes[0], bw = blocks.sizes[1], c = s[1].value(), h = s[2].value() / bh,
                 w = s[3].value() / bw;
   x = e.Transpose(e.Reshape(x, {s[0].value(), c, h, bh, w, bw}), {3, 5, 0, 1, 2, 4});
@@ -160,13 +168,15 @@ Status BatchToSpace(MindNode& n) {
   TERN_ASSIGN(const Blocks blocks, BlocksOf(n, {"crops"}));
   Emit e(n);
   const Shape& s = n.In(0)->type.shape;
-  if (!s.fully_known()) return n.NotYet("an unknown shape");
+  if (!Small(s)) return n.NotYet("a shape that is not known or too large");
   const int64_t bh = blocks.sizes[0], bw = blocks.sizes[1], c = s[1].value(), h = s[2].value(),
                 w = s[3].value();
   const int64_t batch = s[0].value() / (bh * bw);
   Value* x = e.Transpose(e.Reshape(n.In(0), {bh, bw, batch, c, h, w}), {2, 3, 4, 0, 5, 1});
   x = e.Reshape(x, {batch, c, h * bh, w * bw});
   const auto& p = blocks.edges;
+  for (const int64_t edge : p)
+    if (edge < 0 || edge > int64_t{1} << 31) return n.Bad("a crop of ", edge);
   x = e.Slice(e.Slice(x, p[0], h * bh - p[1], 2), p[2], w * bw - p[3], 3);
   n.Out(x);
   return {};

@@ -7,8 +7,9 @@
 namespace tern::mindir {
 namespace {
 
-// MaxPool and AvgPool. The arguments of AvgPool are inputs since version 2: x, kernel_size, strides, pad_mode,
-// data_format. `numbers_last` is the order of axes in kernel_size and strides. It does not depend on the format.
+// MaxPool and AvgPool. The arguments of AvgPool are inputs since version 2: x, kernel_size, strides,
+// pad_mode, data_format. `numbers_last` is the order of axes in kernel_size and strides. It does not depend
+// on the format.
 Status Pool(MindNode& n, const char* kind, int spatial, bool numbers_last = false) {
   TERN_TRY(Require(n, 0));
   TERN_TRY(RequireRank(n, 0, spatial + 2, spatial + 2));
@@ -114,7 +115,8 @@ Result<Value*> Adapt(MindNode& n, bool max, int spatial) {
       continue;
     }
     if (w < 0 || !size.known()) return n.NotYet("output_size ", w, " for an axis of size ", size.ToString());
-    if (w < 1 || w > 4096) return n.Bad("output_size ", w);
+    if (w < 1 || w > 4096 || size.value() > int64_t{1} << 46)
+      return n.Bad("output_size ", w, " for an axis of size ", size.value());
     regular = regular && size.value() % w == 0 && size.value() >= w;
     kernel.push_back(size.value() / w);
   }

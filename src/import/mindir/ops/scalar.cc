@@ -108,7 +108,7 @@ Converter Arithmetic(const char* kind, Compute compute, DType result = DType::kI
     if (n.InputCount() < 2) return n.Bad("needs 2 inputs, but has ", n.InputCount());
     const Tensor *a = ConstantOf(n.inputs()[0]), *b = ConstantOf(n.inputs()[1]);
     auto [x, y] = Promoted(e, 0, 1);
-    const DType type = result == DType::kInvalid ? x->type.dtype : result;
+    const DType type = e.NumberType(result == DType::kInvalid ? x->type.dtype : result);
     if (a && b && a->size() == 1 && b->size() == 1) {
       n.OutItem(Item::Constant(Tensor::Scalar(type, compute(LoadDouble(*a, 0), LoadDouble(*b, 0))), true));
       return {};

@@ -7,6 +7,8 @@
 namespace tern::mindir {
 namespace {
 
+constexpr int64_t kMaxSize = int64_t{1} << 46;
+
 Status Flatten(MindNode& n) {
   n.Out(n.b.Op("Flatten", {n.In(0)}, {{"axis", 1}}));
   return {};
@@ -134,6 +136,7 @@ Result<int64_t> KnownSize(MindNode& n, int64_t& axis) {
     return n.Bad("axis ", axis, " does not exist in a tensor of rank ", n.RankOf(0));
   const Dim size = n.In(0)->type.shape[static_cast<int>(axis)];
   if (!size.known()) return n.NotYet("the size of axis ", axis, " is not known");
+  if (size.value() > kMaxSize) return n.Bad("axis ", axis, " has ", size.value(), " elements");
   return size.value();
 }
 
@@ -176,14 +179,15 @@ Status SplitTensor(MindNode& n) {
   TERN_ASSIGN(const int64_t total, KnownSize(n, axis));
   const int64_t part = n.Int(1, {"split_size"}, 1);
   if (part < 1) return n.Bad("split_size is ", part);
-  return SplitSizes(n, axis, SizesOf(total, part));
+  return SplitSizes(n, axis, SizesOf(total, std::min(part, std::max<int64_t>(total, 1))));
 }
 
 Status Chunk(MindNode& n) {
   int64_t axis = n.Int(2, {"dim"}, 0);
   TERN_ASSIGN(const int64_t total, KnownSize(n, axis));
   const int64_t chunks = n.Int(1, {"chunks"}, 1);
-  if (chunks < 1) return n.Bad("chunks is ", chunks);
+  if (chunks < 1 || chunks > 100000 || total > kMaxSize)
+    return n.Bad(chunks, " chunks of ", total, " elements");
   return SplitSizes(n, axis, SizesOf(total, std::max<int64_t>(1, (total + chunks - 1) / chunks)));
 }
 
@@ -196,7 +200,11 @@ Status SplitV(MindNode& n) {
   int64_t axis = n.Int(n.kAttribute, {"split_dim"}, 0), sum = 0;
   auto sizes = n.Ints(n.kAttribute, {"size_splits"}, {});
   TERN_ASSIGN(const int64_t total, KnownSize(n, axis));
-  for (const int64_t size : sizes) sum += std::max<int64_t>(size, 0);
+  for (const int64_t size : sizes) {
+    if (size > total) return n.Bad("a part of ", size, " elements of an axis of ", total);
+    sum += std::max<int64_t>(size, 0);
+    if (sum > total) return n.Bad("the parts have more than ", total, " elements");
+  }
   for (int64_t& size : sizes) size = size < 0 ? total - sum : size;
   return SplitSizes(n, axis, sizes);
 }

@@ -114,8 +114,11 @@ Status Slice(MindNode& n) {
   if (begins && sizes) {
     if (begins->size() != sizes->size()) return n.Bad("begin and size have different lengths");
     std::vector<int64_t> ends;
-    for (size_t i = 0; i < begins->size(); ++i)
-      ends.push_back((*sizes)[i] < 0 ? kToEnd : (*begins)[i] + (*sizes)[i]);
+    for (size_t i = 0; i < begins->size(); ++i) {
+      int64_t sum = 0;
+      const bool whole = (*sizes)[i] < 0 || __builtin_add_overflow((*begins)[i], (*sizes)[i], &sum);
+      ends.push_back(whole ? kToEnd : sum);
+    }
     end = n.b.Ints(ends);
   } else {
     end = e.Where(e.Binary("less", size, e.Long(0)), e.Long(kToEnd), e.Add(begin, size));

@@ -7,8 +7,8 @@ namespace tern::mindir {
 // Returns whether the format is NHWC or NDHWC. `index` is the input with the format, or kAttribute.
 bool IsChannelsLast(MindNode& n, int index);
 
-// Returns the numbers of the spatial axes. `numbers` has one number for all, one per spatial axis, or one per axis.
-// `channels_last` says whether the axes of the last form are [N, spatial…, C] or [N, C, spatial…].
+// Returns the numbers of the spatial axes. `numbers` has one number for all, one per spatial axis, or one per
+// axis. `channels_last` says whether the axes of the last form are [N, spatial…, C] or [N, C, spatial…].
 std::vector<int64_t> SpatialPart(const std::vector<int64_t>& numbers, int spatial, bool channels_last);
 
 // The inputs that contain the arguments, or kAttribute.
