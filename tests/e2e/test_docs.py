@@ -94,7 +94,7 @@ class Pages(CliTest):
         intro = (ROOT / "README.md").read_text().split("```")[0]
         parts = {"quantize": "src/compress", "prune": "src/compress", "compress": "src/compress", "distill": "src/compress", "train ": "src/train",
                  "server": "src/server", "serves": "src/server", "compile": "src/codegen", "GPU": "src/kernels/cuda", "Python": "src/bindings/python",
-                 "TensorFlow": "src/import/tensorflow", "PyTorch": "src/import/pytorch", "Caffe": "src/import/caffe"}
+                 "TensorFlow": "src/import/tensorflow", "PyTorch": "src/import/torch", "MindSpore": "src/import/mindir", "Caffe": "src/import/caffe"}
         self.assertEqual([word for word, folder in parts.items() if word in intro and not (ROOT / folder).exists()], [])
         for verb in ("inspects", "optimizes", "converts", "verifies", "runs"):
             self.assertIn(verb, intro)

@@ -75,21 +75,29 @@ bool ReadableFile(const std::string& path) {
 
 // Returns the usual names of model files in order of preference.
 std::vector<std::string> UsualNames() {
-  std::vector<std::string> names{"model.onnx", "model.tern", "model.savedmodel"};
+  std::vector<std::string> names{"model.onnx", "model.tern", "model.savedmodel", "model.graphdef"};
   for (const load::Format& format : load::Formats().rows())
     if (format.readable())
       for (const std::string& extension : format.extensions) names.push_back("model" + extension);
   return names;
 }
 
+// The model's configuration has the extension of a TensorFlow graph. Weights beside the file that describes
+// their network are not a model of their own.
+bool BelongsToModel(const fs::path& path) {
+  return path.filename() == "config.pbtxt" ||
+         (path.extension() == ".caffemodel" && Exists(fs::path(path).replace_extension(".prototxt").string()));
+}
+
 Result<std::string> GuessFile(const std::string& folder) {
   for (const std::string& name : UsualNames())
     if (Exists(folder + "/" + name)) return name;
+  if (ReadableFile(folder)) return std::string(".");  // the folder itself is a model
   std::vector<std::string> found;
   for (const std::string& name : NamesIn(folder))
-    if (ReadableFile(folder + "/" + name)) found.push_back(name);
+    if (const std::string path = folder + "/" + name; ReadableFile(path) && !BelongsToModel(path))
+      found.push_back(name);
   if (found.size() == 1) return found[0];
-  if (found.empty() && ReadableFile(folder)) return std::string(".");
   if (found.empty()) return NotFound("no model file is there; Tern reads ", load::Formats().Readable());
   return InvalidArgument("several model files are there: ", Join(found, ", "),
                          "; default_model_filename in the configuration chooses one");

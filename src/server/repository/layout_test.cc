@@ -76,6 +76,13 @@ TEST(Layout, FindsModelFiles) {
   EXPECT_EQ(find("1", "other.onnx"), "other.onnx");
   EXPECT_EQ(find("2", ""), "odd.onnx");
   EXPECT_EQ(find("3", "").substr(0, 29), "several model files are there");
+  folder.Write("m/5/net.prototxt", "");
+  folder.Write("m/5/net.caffemodel", "");
+  folder.Write("m/5/config.pbtxt", "");
+  EXPECT_EQ(find("5", ""), "net.prototxt");
+  folder.Write("m/6/saved_model.pb", "");
+  folder.Write("m/6/fingerprint.pb", "");
+  EXPECT_EQ(find("6", ""), "6");
   EXPECT_EQ(find("4", "").substr(0, 26), "no model file is there; Te");
   EXPECT_EQ(find("4", "", false), "") << "plug-ins may need no file";
   EXPECT_EQ(find("1", "missing.onnx"), "file 'missing.onnx' is not in the model's folder");
