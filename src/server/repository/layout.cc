@@ -86,7 +86,8 @@ std::vector<std::string> UsualNames() {
 // their network are not a model of their own.
 bool BelongsToModel(const fs::path& path) {
   return path.filename() == "config.pbtxt" ||
-         (path.extension() == ".caffemodel" && Exists(fs::path(path).replace_extension(".prototxt").string()));
+         (path.extension() == ".caffemodel" &&
+          Exists(fs::path(path).replace_extension(".prototxt").string()));
 }
 
 Result<std::string> GuessFile(const std::string& folder) {
