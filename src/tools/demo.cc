@@ -112,7 +112,7 @@ Status Save(const std::string& folder) {
   TERN_TRY(data::MakeFolders(folder));
   int written = 0;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
-    // Skips the pages of other commands.
+    // Other commands use the other embedded files.
     if (!EndsWith(file.name, ".onnx") && !EndsWith(file.name, ".png")) continue;
     TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
     ++written;

@@ -25,10 +25,11 @@ struct ProfiledNode {
       nullptr;  // another node that the same kernel call computes, or null; all numbers include this node
   std::string kernel;
   int depth = 0;
-  int64_t calls = 0;         // number of calls in the node's fastest run
-  double work = 0;           // work of these calls; 1 is the work of the node, done once
-  double ms = 0;             // time of these calls
-  std::optional<Cost> cost;  // cost of the node's work, done once
+  int64_t calls = 0;  // number of calls in the node's fastest run
+  double work = 0;  // how often these calls compute the whole node; a call for a part of a split batch counts
+                    // less than 1
+  double ms = 0;    // time of these calls
+  std::optional<Cost> cost;  // cost of computing the whole node once
 
   std::string Kind() const;    // "Conv" or "Conv + Pool.max"
   std::string Output() const;  // the type of the output

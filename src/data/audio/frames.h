@@ -16,7 +16,8 @@ struct Frames {
   int64_t bins() const { return n_fft / 2 + 1; }
 };
 
-// Returns the frames that Stft transforms, of x[t] - preemphasis * x[t - 1].
+// Applies preemphasis to the signal x, which gives x[t] - preemphasis * x[t - 1]. Pads it as the options say,
+// and returns the frames that Stft transforms.
 Result<Frames> MakeFrames(Signal signal, const StftOptions& options, double preemphasis = 0);
 // Returns the window of the options, centred in n_fft samples.
 Result<std::vector<double>> FrameWindow(const StftOptions& options);

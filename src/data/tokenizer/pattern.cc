@@ -15,7 +15,8 @@ namespace {
 constexpr uint32_t kMatchLimit = 10'000'000;
 constexpr uint32_t kHeapLimitKiB = 64 * 1024;
 constexpr size_t kJitStackBytes = 8 << 20;
-// Between two searches the clock is read. A search tries at most this many start positions.
+// The clock is read after every 64 searches, and after each search that finds nothing. To limit the time
+// between two readings, a search tries at most this many start positions.
 constexpr size_t kStartsPerSearch = 1 << 14;
 constexpr std::chrono::seconds kTimeLimit{10};
 
@@ -120,7 +121,7 @@ class Expression : public Pattern {
     return ResourceExhausted("the regular expression '", source_, "' ", reason, " on a text of ", text.size(),
                              " bytes");
   }
-  // The start of the code point after position i - 1.
+  // Returns the first start of a code point at or after position i.
   static size_t Forward(std::string_view text, size_t i) {
     while (i < text.size() && IsContinuation(text[i])) ++i;
     return i;

@@ -35,7 +35,8 @@ Status SetOutputs(Graph& graph, const std::vector<Value*>& values) {
   return b.status();
 }
 
-// Converts one branch into a subgraph. Handles stay outside.
+// Converts one branch into a subgraph. Appends its tensors to `values`, which become the subgraph's outputs.
+// Resource handles do not become outputs; they are only in the returned edges.
 Result<std::vector<Edge>> Fill(TfNode& n, Graph& graph, const BranchMaker& make,
                                std::vector<Value*>& values) {
   TERN_ASSIGN(auto edges, make(graph));
@@ -66,7 +67,7 @@ Result<std::vector<Edge>> BranchIn(TfNode& n, Builder& b, Value* condition, cons
   TERN_ASSIGN(auto no_edges, Fill(n, *otherwise, no, no_values));
   const auto wanted = static_cast<size_t>(outputs);
   if (yes_edges.size() != no_edges.size() || yes_values.size() != wanted || no_values.size() != wanted)
-    return n.NotYet("branches with different results");
+    return n.NotYet("branches with different numbers of results");
   b.Finish(node);
   TERN_TRY(Status(b.status()));
   std::vector<Edge> results;
@@ -141,7 +142,8 @@ Result<Attempt> TryLoop(TfNode& n, const LoopParts& parts, const std::vector<siz
   return attempt;
 }
 
-// Replaces lists of unknown elements by lists of empty tensors that have the rank of the elements.
+// Replaces a list of unknown elements by a list of zero tensors with the rank of the elements. Unknown dims
+// become 0.
 void GiveRank(TfNode& n, const Edge& input, const Type& result, Value*& initial, Type& type) {
   if (!input.reserved || !result.element || !result.element->shape.ranked) return;
   std::vector<Value*> dims = {input.reserved};
