@@ -4,6 +4,7 @@
 #include <google/protobuf/text_format.h>
 
 #include "import/caffe/network.h"
+#include "import/common/text_nesting.h"
 
 namespace tern::caffe {
 namespace {
@@ -11,27 +12,6 @@ namespace {
 constexpr int kMaxNesting = 32;                 // Caffe's own messages have at most 6 levels
 constexpr size_t kMaxShown = 10;                // how many unknown fields a message lists
 constexpr size_t kMaxText = size_t{256} << 20;  // bytes
-
-// Returns the nesting of braces, brackets and angle brackets outside of strings and comments. TextFormat does
-// not limit the nesting of unknown fields.
-int NestingOf(std::string_view text) {
-  int depth = 0, deepest = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '#') {
-      i = text.find('\n', i);
-      if (i == std::string_view::npos) break;
-    } else if (c == '"' || c == '\'') {
-      for (++i; i < text.size() && text[i] != c && text[i] != '\n'; ++i)
-        if (text[i] == '\\') ++i;
-    } else if (c == '{' || c == '[' || c == '<') {
-      deepest = std::max(deepest, ++depth);
-    } else if (c == '}' || c == ']' || c == '>') {
-      --depth;
-    }
-  }
-  return deepest;
-}
 
 // A message of TextFormat such as: Message type "tern_caffe.ConvolutionParameter" has no field named "x".
 struct Unknown {
@@ -80,7 +60,7 @@ Result<pb::NetParameter> ParseText(std::string_view text, std::vector<std::strin
   if (StartsWith(text, "\xef\xbb\xbf")) text.remove_prefix(3);
   if (text.size() > kMaxText)
     return InvalidModel("a network of ", text.size(), " bytes of text is too large");
-  if (const int depth = NestingOf(text); depth > kMaxNesting)
+  if (const int depth = import::NestingOf(text); depth > kMaxNesting)
     return InvalidModel("messages are nested ", depth, " deep; the limit is ", kMaxNesting);
   pb::NetParameter net;
   Collector collector;

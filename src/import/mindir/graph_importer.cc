@@ -162,6 +162,9 @@ Result<Item> GraphImporter::RunNodes(const pb::GraphProto& proto) {
       return InvalidModel("node #", i, " '", node.name(), "' has ", node.output_size(),
                           " outputs, but must have 1");
     TERN_ASSIGN(Item item, ConvertNode(node, i));
+    if (item.depth > kMaxItemDepth || item.leaves > kMaxLeaves)
+      return Unsupported("node #", i, " '", node.name(), "' is a tuple that is nested deeper than ",
+                         kMaxItemDepth, " or has more than ", kMaxLeaves, " elements");
     NameValues(item, ShortName(node.output(0)), graph_);
     names_[node.output(0)] = std::move(item);
   }

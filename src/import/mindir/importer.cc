@@ -138,7 +138,8 @@ class NodeCounter {
 
   int64_t Count(const pb::GraphProto& graph) {
     const auto [it, fresh] = counts_.emplace(&graph, 0);
-    if (!fresh || ++depth_ > kMaxDepth) return it->second;
+    if (!fresh || depth_ >= kMaxDepth) return it->second;
+    ++depth_;
     int64_t sum = graph.node_size();
     for (const auto& node : graph.node()) {
       if (StartsWith(node.op_type(), "REF::")) sum += CountOf(node.op_type().substr(5));

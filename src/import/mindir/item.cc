@@ -1,5 +1,7 @@
 #include "import/mindir/item.h"
 
+#include <algorithm>
+
 namespace tern::mindir {
 
 Item Item::Of(Value* value) {
@@ -40,6 +42,11 @@ Item Item::Monad() {
 Item Item::Tuple(std::vector<Item> items, Kind kind) {
   Item item;
   item.kind = kind;
+  item.leaves = 0;
+  for (const Item& i : items) {
+    item.depth = std::max(item.depth, i.depth + 1);
+    item.leaves = std::min(item.leaves + i.leaves, kMaxLeaves + 1);
+  }
   item.items = std::make_shared<const std::vector<Item>>(std::move(items));
   return item;
 }

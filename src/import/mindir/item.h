@@ -10,6 +10,10 @@
 
 namespace tern::mindir {
 
+// Larger tuples are refused. The items of a tuple may be shared, so a small file could describe any number.
+inline constexpr int kMaxItemDepth = 64;
+inline constexpr int64_t kMaxLeaves = 100000;
+
 struct Item {
   enum class Kind : uint8_t {
     kNone,
@@ -34,6 +38,8 @@ struct Item {
   std::shared_ptr<const std::vector<Item>> items;
   const pb::GraphProto* graph = nullptr;
   const pb::PrimitiveProto* primitive = nullptr;
+  int depth = 0;       // of nested items
+  int64_t leaves = 1;  // the number of items without items, counted as often as they occur
 
   bool is(Kind k) const { return kind == k; }
   bool absent() const { return kind == Kind::kNone; }

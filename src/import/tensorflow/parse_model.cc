@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "core/mapped_files.h"
+#include "import/common/text_nesting.h"
 
 namespace tern::tensorflow {
 namespace {
@@ -62,6 +63,8 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 };
 
 Status ParseText(std::string_view bytes, google::protobuf::Message& message) {
+  if (const int depth = import::NestingOf(bytes); depth > kMaxNesting)
+    return InvalidModel("messages are nested ", depth, " deep; the limit is ", kMaxNesting);
   google::protobuf::TextFormat::Parser parser;
   FirstError error;
   parser.RecordErrorsTo(&error);

@@ -162,8 +162,11 @@ Result<Tensor> TensorOf(const pb::TensorProto& proto, const std::shared_ptr<cons
   const std::string& content = proto.tensor_content();
   if (content.empty()) {
     // A few stored values may fill a large tensor, so the size is limited.
-    constexpr int64_t kMaxFilled = int64_t{1} << 31;
-    if (*count > kMaxFilled) return InvalidModel("a tensor ", Describe(dtype, dims), " is too large");
+    constexpr uint64_t kMaxFilled = uint64_t{1} << 30;  // bytes
+    const size_t text = proto.string_val_size() ? proto.string_val(proto.string_val_size() - 1).size() : 0;
+    const uint64_t width = dtype == DType::kString ? sizeof(std::string) + text : BytesOf(dtype, 8) / 8 + 1;
+    if (static_cast<uint64_t>(*count) > kMaxFilled / width)
+      return InvalidModel("a tensor ", Describe(dtype, dims), " is too large");
     Tensor t(dtype, dims);
     TERN_TRY(FillValues(proto, t));
     return t;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kFooter = 48, kTrailer = 5;  // a block's trailer is its compression and its checksum
 constexpr uint64_t kMagic = 0xdb4775248b80fb57;
-constexpr size_t kMaxBlock = size_t{256} << 20, kMaxTable = size_t{1} << 30;
+constexpr size_t kMaxBlock = size_t{256} << 20, kMaxTable = size_t{256} << 20;
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
@@ -47,15 +47,14 @@ Result<std::string> ReadBlock(std::string_view file, const Handle& handle) {
 }
 
 // A block holds entries, then the offsets of restart points and their number. An entry shares the first bytes
-// of its key with the key before.
-Result<Entries> EntriesOf(const std::string& block) {
+// of its key with the key before. `total` is the number of bytes of all keys so far.
+Result<Entries> EntriesOf(const std::string& block, size_t& total) {
   if (block.size() < 4) return Broken("a block is too short");
   const size_t restarts = Load32(block.data() + block.size() - 4);
   if (restarts > (block.size() - 4) / 4) return Broken("a block has too many restart points");
   std::string_view rest = std::string_view(block).substr(0, block.size() - 4 - 4 * restarts);
   Entries entries;
   std::string key;
-  size_t total = 0;
   while (!rest.empty()) {
     uint64_t shared = 0, fresh = 0, size = 0;
     if (!TakeVarint(rest, shared) || !TakeVarint(rest, fresh) || !TakeVarint(rest, size) ||
@@ -82,7 +81,8 @@ Result<std::map<std::string, std::string>> ReadTable(std::string_view file) {
   Handle meta, index;
   if (!TakeHandle(footer, meta) || !TakeHandle(footer, index)) return Broken("its footer is broken");
   TERN_ASSIGN(const std::string index_block, ReadBlock(file, index));
-  TERN_ASSIGN(const Entries blocks, EntriesOf(index_block));
+  size_t keys = 0;
+  TERN_ASSIGN(const Entries blocks, EntriesOf(index_block, keys));
   std::map<std::string, std::string> table;
   size_t total = 0;
   for (const auto& [last_key, value] : blocks) {
@@ -92,7 +92,7 @@ Result<std::map<std::string, std::string>> ReadTable(std::string_view file) {
     TERN_ASSIGN(const std::string block, ReadBlock(file, handle));
     total += block.size();
     if (total > kMaxTable) return Broken("its blocks are too large");
-    TERN_ASSIGN(Entries entries, EntriesOf(block));
+    TERN_ASSIGN(Entries entries, EntriesOf(block, keys));
     for (auto& [key, entry] : entries) table[std::move(key)] = std::move(entry);
   }
   return table;

@@ -32,7 +32,8 @@ class Filler {
   bool Prepare(const fb::SparsityParameters& p) {
     const std::vector<int64_t> order = LongsOf(p.traversal_order()), blocks = LongsOf(p.block_map());
     const auto rank = static_cast<size_t>(to_.rank());
-    if (order.size() != rank + blocks.size() || !p.dim_metadata() || p.dim_metadata()->size() != order.size())
+    if (blocks.size() > rank || order.size() != rank + blocks.size() || !p.dim_metadata() ||
+        p.dim_metadata()->size() != order.size())
       return false;
     std::vector<int64_t> extents = to_.dims(), step(ContiguousStrides(to_.dims()));
     extents.resize(order.size(), 0), step.resize(order.size(), 0);

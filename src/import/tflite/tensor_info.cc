@@ -65,9 +65,11 @@ Result<Tensor> StringsOf(const Buffer& bytes, const TensorInfo& info) {
   if (!wanted || static_cast<size_t>(*wanted) != count)
     return InvalidModel(info.Describe(), " has ", count, " strings");
   std::vector<std::string> texts;
+  size_t last = (count + 2) * 4;  // strings follow the table and each other, so they cannot overlap
   for (size_t i = 0; i < count; ++i) {
     const size_t begin = word(i + 1), end = word(i + 2);
-    if (begin > end || end > bytes.size()) return broken();
+    if (begin < last || begin > end || end > bytes.size()) return broken();
+    last = end;
     texts.emplace_back(reinterpret_cast<const char*>(bytes.data()) + begin, end - begin);
   }
   return Tensor::Strings(info.dims, texts);

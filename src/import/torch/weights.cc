@@ -70,6 +70,11 @@ Result<Tensor> TensorOfStorage(const Buffer& storage, DType dtype, const Dims& d
   const bool aligned = reinterpret_cast<uintptr_t>(storage.data() + start) % width == 0;
   if (RowMajor(dims, strides) && aligned)
     return Tensor::View(storage.Slice(start, static_cast<size_t>(*count) * width), dtype, dims);
+  // A few stored elements may be expanded to a large tensor, so the size is limited.
+  constexpr int64_t kMaxExpanded = int64_t{1} << 24, kMaxRatio = 16;
+  const auto stored = static_cast<int64_t>(storage.size() / width);
+  if (*count > kMaxExpanded && *count / kMaxRatio > stored)
+    return Unsupported("a tensor ", Describe(dtype, dims), " of a storage with ", stored, " elements");
   Tensor copy(dtype, dims);
   CopyStrided(storage.data() + start, copy.data<std::byte>(), dims, strides, width);
   return copy;

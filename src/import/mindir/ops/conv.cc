@@ -61,7 +61,8 @@ Status CropAxis(MindNode& n, const std::string& mode, const Dim& size, std::opti
     axis.more = -axis.after;
     axis.after = 0;
   }
-  if (axis.more > 1000000) return n.Bad("the size of the result, ", *wanted, ", does not fit the input");
+  if (axis.more > 1000000)
+    return n.Bad("the size of the result, ", wanted.value_or(-1), ", does not fit the input");
   return {};
 }
 

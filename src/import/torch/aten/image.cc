@@ -77,6 +77,9 @@ Status Upsample(AtenNode& n, const Sampling& how) {
                           {"antialias", how.antialias},
                           {"exclude_outside", how.antialias}};
   const bool by_size = n.Get("output_size").list() && !n.Get("output_size").items.empty();
+  if (by_size && n.Get("output_size").items.size() != axes.size())
+    return n.Bad("output_size has ", n.Get("output_size").items.size(), " items, but must have ",
+                 axes.size());
   bool by_factor = factors.size() == axes.size() && !corners;
   if (by_factor && by_size) {  // the factors must give the size
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -141,6 +144,8 @@ Status Im2Col(AtenNode& n) {
   if (unbatched) x = e.Unsqueeze(x, {0});
   const auto kernel = Two(n.Ints("kernel_size")), dilation = Two(n.Ints("dilation")),
              padding = Two(n.Ints("padding")), stride = Two(n.Ints("stride"));
+  if (kernel.size() != 2 || dilation.size() != 2 || padding.size() != 2 || stride.size() != 2)
+    return n.Bad("kernel_size, dilation, padding and stride must have 2 items each");
   if (padding[0] || padding[1])
     x = n.b.Op("Pad",
                {x, n.b.Ints({padding[0], padding[1], padding[0], padding[1]}), nullptr, n.b.Ints({2, 3})});
@@ -169,6 +174,8 @@ Status Col2Im(AtenNode& n) {
   if (unbatched) x = e.Unsqueeze(x, {0});
   const auto kernel = Two(n.Ints("kernel_size")), dilation = Two(n.Ints("dilation")),
              padding = Two(n.Ints("padding")), stride = Two(n.Ints("stride"));
+  if (kernel.size() != 2 || dilation.size() != 2 || padding.size() != 2 || stride.size() != 2)
+    return n.Bad("kernel_size, dilation, padding and stride must have 2 items each");
   Value* y = n.b.Op("Col2Im", {x, IntVector(n.b, n.Get("output_size").items), n.b.Ints(kernel)},
                     {{"dilations", dilation},
                      {"pads", std::vector<int64_t>{padding[0], padding[1], padding[0], padding[1]}},

@@ -126,6 +126,8 @@ Result<Value*> AdaptivePool(AtenNode& n, Value* x, int axes, bool average) {
   Emit e(n.b);
   const int rank = x->type.shape.rank();
   const std::vector<Arg>& wanted = n.Get("output_size").items;
+  if (wanted.size() != 1 && wanted.size() != static_cast<size_t>(axes))
+    return n.Bad("output_size has ", wanted.size(), " items, but must have ", axes);
   std::vector<int64_t> counts;
   bool all_one = true;
   for (int i = 0; i < axes; ++i) {
