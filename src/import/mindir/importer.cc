@@ -1,12 +1,9 @@
 #include "import/mindir/importer.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream.h>
-
 #include <algorithm>
 #include <filesystem>
 
-#include "core/mapped_files.h"
+#include "import/common/block_stream.h"
 #include "import/common/unsupported.h"
 #include "import/mindir/raw_data.h"
 #include "ops/ops.h"
@@ -18,6 +15,7 @@ namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 
 constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, in bytes
+constexpr int kMaxNesting = 100;           // maximum nesting of messages
 constexpr int64_t kMaxVersion = 3;         // the newest mind_ir_version that Tern supports
 constexpr std::string_view kGraphFile = "_graph.mindir";
 
@@ -28,39 +26,8 @@ struct Cipher {
 constexpr Cipher kCiphers[] = {
     {"\xd8\x5e\x3a\x7f"sv, "AES-GCM"}, {"\xd9\x5e\x3a\x7f"sv, "AES-CBC"}, {"\xda\x5e\x3a\x7f"sv, "SM4-CBC"}};
 
-// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read
-// it, because the parsed message contains a copy.
-class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
- public:
-  BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
-
-  bool Next(const void** data, int* size) override {
-    if (begin_ < end_) DropMappedPages(data_ + begin_, end_ - begin_);
-    begin_ = end_;
-    if (begin_ == size_) return false;
-    end_ = std::min(size_, begin_ + kBlock);
-    *data = data_ + begin_;
-    *size = static_cast<int>(end_ - begin_);
-    return true;
-  }
-  void BackUp(int count) override { end_ -= static_cast<size_t>(count); }
-  bool Skip(int count) override {
-    begin_ = end_;
-    end_ = std::min(size_, end_ + static_cast<size_t>(count));
-    return end_ - begin_ == static_cast<size_t>(count);
-  }
-  int64_t ByteCount() const override { return static_cast<int64_t>(end_); }
-
- private:
-  static constexpr size_t kBlock = size_t{4} << 20;
-  const char* data_;
-  size_t size_, begin_ = 0, end_ = 0;  // the last returned block is [begin_, end_)
-};
-
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
-  BlockStream stream(data, size);
-  google::protobuf::io::CodedInputStream coded(&stream);
-  return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+  return import::ParseMapped({static_cast<const char*>(data), size}, kMaxNesting, message);
 }
 
 Status CheckBytes(std::string_view bytes) {

@@ -1,12 +1,9 @@
 #include "import/onnx/importer.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream.h>
-
 #include <algorithm>
 #include <filesystem>
 
-#include "core/mapped_files.h"
+#include "import/common/block_stream.h"
 #include "import/onnx/external_data.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/inlined_size.h"
@@ -35,41 +32,8 @@ constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, in bytes
 constexpr int kMaxNesting = 400;           // maximum nesting of messages; enough for 130 nested Loop bodies
 constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
 
-// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read
-// it, because the parsed message contains a copy.
-class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
- public:
-  BlockStream(const void* data, size_t size) : data_(static_cast<const char*>(data)), size_(size) {}
-
-  bool Next(const void** data, int* size) override {
-    if (begin_ < end_) DropMappedPages(data_ + begin_, end_ - begin_);
-    begin_ = end_;
-    if (begin_ == size_) return false;
-    end_ = std::min(size_, begin_ + kBlock);
-    *data = data_ + begin_;
-    *size = static_cast<int>(end_ - begin_);
-    return true;
-  }
-  void BackUp(int count) override { end_ -= static_cast<size_t>(count); }
-  bool Skip(int count) override {
-    begin_ = end_;
-    end_ = std::min(size_, end_ + static_cast<size_t>(count));
-    return end_ - begin_ == static_cast<size_t>(count);
-  }
-  int64_t ByteCount() const override { return static_cast<int64_t>(end_); }
-
- private:
-  static constexpr size_t kBlock = size_t{4} << 20;
-  const char* data_;
-  size_t size_, begin_ = 0, end_ = 0;  // the last returned block is [begin_, end_)
-};
-
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
-  if (size > kMaxMessage) return false;
-  BlockStream stream(data, size);
-  google::protobuf::io::CodedInputStream coded(&stream);
-  coded.SetRecursionLimit(kMaxNesting);
-  return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+  return import::ParseMapped({static_cast<const char*>(data), size}, kMaxNesting, message);
 }
 
 Status CheckHeader(const pb::ModelProto& model) {

@@ -1,6 +1,5 @@
 #include "import/tensorflow/parse_model.h"
 
-#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
@@ -8,7 +7,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "core/mapped_files.h"
+#include "import/common/block_stream.h"
 #include "import/common/text_nesting.h"
 
 namespace tern::tensorflow {
@@ -16,42 +15,6 @@ namespace {
 
 constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, in bytes
 constexpr int kMaxNesting = 100;
-
-// Passes a mapped file to the parser in blocks. Releases the pages of each block after the parser has read
-// it, because the parsed message contains a copy.
-class BlockStream : public google::protobuf::io::ZeroCopyInputStream {
- public:
-  explicit BlockStream(std::string_view bytes) : bytes_(bytes) {}
-
-  bool Next(const void** data, int* size) override {
-    if (begin_ < end_) DropMappedPages(bytes_.data() + begin_, end_ - begin_);
-    begin_ = end_;
-    if (begin_ == bytes_.size()) return false;
-    end_ = std::min(bytes_.size(), begin_ + kBlock);
-    *data = bytes_.data() + begin_;
-    *size = static_cast<int>(end_ - begin_);
-    return true;
-  }
-  void BackUp(int count) override { end_ -= static_cast<size_t>(count); }
-  bool Skip(int count) override {
-    begin_ = end_;
-    end_ = std::min(bytes_.size(), end_ + static_cast<size_t>(count));
-    return end_ - begin_ == static_cast<size_t>(count);
-  }
-  int64_t ByteCount() const override { return static_cast<int64_t>(end_); }
-
- private:
-  static constexpr size_t kBlock = size_t{4} << 20;
-  std::string_view bytes_;
-  size_t begin_ = 0, end_ = 0;  // the last returned block is [begin_, end_)
-};
-
-bool ParseBinary(std::string_view bytes, google::protobuf::Message& message) {
-  BlockStream stream(bytes);
-  google::protobuf::io::CodedInputStream coded(&stream);
-  coded.SetRecursionLimit(kMaxNesting);
-  return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
-}
 
 // Keeps the first error of the text parser.
 class FirstError : public google::protobuf::io::ErrorCollector {
@@ -103,7 +66,7 @@ Result<std::shared_ptr<ParsedModel>> ParseModel(const Buffer& buffer) {
   model->saved = bytes[0] == '\x08' || bytes[0] == '\x12';
   google::protobuf::Message& message =
       model->saved ? static_cast<google::protobuf::Message&>(model->saved_model) : model->graph;
-  if (!ParseBinary(bytes, message))
+  if (!import::ParseMapped(bytes, kMaxNesting, message))
     return InvalidModel("not a TensorFlow model: the protobuf message of ", bytes.size(),
                         " bytes is broken or cut short");
   return model;

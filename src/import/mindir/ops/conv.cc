@@ -17,14 +17,14 @@ Status Conv(MindNode& n, int spatial) {
   if (n.Int(n.kAttribute, {"mode"}, 1) != 1) return n.NotYet("mode ", n.Int(n.kAttribute, {"mode"}));
   Emit e(n);
   const bool last = IsChannelsLast(n, n.kAttribute);
-  Value* w = last ? ChannelsFirst(e, n.In(1)) : n.In(1);
+  Value* w = last ? e.ChannelsFirst(n.In(1)) : n.In(1);
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, kAttributes, spatial, last));
   attrs.emplace_back("dilations",
                      SpatialPart(n.Ints(n.kAttribute, {"dilation", "dilations"}, {1}), spatial, last));
   attrs.emplace_back("group", n.Int(n.kAttribute, {"group", "groups"}, 1));
-  Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
+  Value* x = last ? e.ChannelsFirst(n.In(0)) : n.In(0);
   Value* y = n.b.Op("Conv", {x, w}, attrs);
-  n.Out(last ? ChannelsLast(e, y) : y);
+  n.Out(last ? e.ChannelsLast(y) : y);
   return {};
 }
 

@@ -6,7 +6,8 @@
 namespace tern::mindir {
 namespace {
 
-// Returns the result and `statistics` placeholders that no converter accepts.
+// Sets the result to a tuple of y and `statistics` texts. No converter accepts a text, so a model that reads
+// a statistic is refused by an error that names it.
 void OutWithStatistics(MindNode& n, Value* y, size_t statistics) {
   std::vector<Item> items = {Item::Of(y)};
   for (size_t i = 0; i < statistics; ++i) items.push_back(Item::Text(StrCat("a statistic of ", n.op())));
@@ -27,14 +28,14 @@ Status BatchNormOf(MindNode& n, const BatchNormInputs& at) {
     return n.NotYet("training mode; call net.set_train(False) before export");
   Emit e(n);
   const bool last = at.format != n.kAttribute - 1 && IsChannelsLast(n, at.format);
-  Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
+  Value* x = last ? e.ChannelsFirst(n.In(0)) : n.In(0);
   const DType t = n.In(3)->type.dtype;
   Value* channels = e.ShapeOf(n.In(3));
   Value* scale = n.Has(1) ? n.In(1) : e.Fill(channels, t, 1);
   Value* bias = n.Has(2) ? n.In(2) : e.Fill(channels, t, 0);
   Value* y = n.b.Op("BatchNorm", {x, scale, bias, n.In(3), n.In(4)},
                     {{"epsilon", n.Float(at.epsilon, {"epsilon"}, 1e-5)}});
-  OutWithStatistics(n, last ? ChannelsLast(e, y) : y, at.statistics);
+  OutWithStatistics(n, last ? e.ChannelsLast(y) : y, at.statistics);
   return {};
 }
 

@@ -44,14 +44,14 @@ Status FusedConv(OnnxNode& n, bool channels_last) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i));
   Emit e(n);
   if (channels_last && n.RankOf(0) < 3) return n.NotYet("an input of type ", n.In(0)->type.ToString());
-  Value* x = channels_last ? ChannelsFirst(e, n.In(0)) : n.In(0);
+  Value* x = channels_last ? e.ChannelsFirst(n.In(0)) : n.In(0);
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(1)->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
   Value* y = n.b.Op("Conv", {x, n.In(1), n.In(2)}, attrs);
   if (channels_last) {
     if (!y->type.shape.ranked) return n.NotYet("a result of unknown rank");
-    y = ChannelsLast(e, y);
+    y = e.ChannelsLast(y);
   }
   if (n.Has(3)) y = e.Add(y, n.In(3));
   TERN_ASSIGN(y, Activated(n, y, n.Floats("activation_params")));

@@ -118,13 +118,13 @@ Status GroupNorm(OnnxNode& n, bool skip) {
     if (n.Has(4)) x = e.Add(x, channels_last ? n.In(4) : e.Unsqueeze(n.In(4), {1, 2}));
     n.Out(1, x);
   }
-  Value* first = channels_last ? ChannelsFirst(e, x) : x;
+  Value* first = channels_last ? e.ChannelsFirst(x) : x;
   Value* scale = e.Cast(n.In(1), x->type.dtype);
   Value* bias = e.Cast(n.In(2), x->type.dtype);
   Value* y = n.b.Op("GroupNorm", {first, scale, bias},
                     {{"groups", n.Int("groups")}, {"epsilon", Epsilon(n, 1e-5f)}});
   if (n.Int("activation") == 1) y = n.b.Op("Activation", {y}, {{"kind", "swish"}, {"alpha", 1.0}});
-  n.Out(0, channels_last ? ChannelsLast(e, y) : y);
+  n.Out(0, channels_last ? e.ChannelsLast(y) : y);
   return {};
 }
 

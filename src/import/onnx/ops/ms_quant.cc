@@ -84,14 +84,14 @@ Result<Value*> AveragePool(Emit& e, Value* x) {
   if (kernel.empty()) return n.Bad("attribute 'kernel_shape' is missing");
   const bool last = n.Int("channels_last") != 0, ceil_mode = n.Int("ceil_mode") != 0;
   if (last && x->type.shape.rank() < 3) return n.NotYet("an input of type ", x->type.ToString());
-  if (last) x = ChannelsFirst(e, x);
+  if (last) x = e.ChannelsFirst(x);
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, {kernel.begin(), kernel.end()}, ceil_mode));
   attrs.insert(attrs.end(), {{"kind", "average"},
                              {"kernel", kernel},
                              {"ceil_mode", ceil_mode},
                              {"count_include_pad", n.Int("count_include_pad") != 0}});
   Value* y = n.b.Op("Pool", {x}, attrs);
-  return last ? ChannelsLast(e, y) : y;
+  return last ? e.ChannelsLast(y) : y;
 }
 
 Status NhwcMaxPool(OnnxNode& n) {
@@ -99,11 +99,11 @@ Status NhwcMaxPool(OnnxNode& n) {
   Emit e(n);
   const auto kernel = n.Ints("kernel_shape");
   if (n.RankOf(0) < 3) return n.NotYet("an input of type ", n.In(0)->type.ToString());
-  Value* x = ChannelsFirst(e, n.In(0));
+  Value* x = e.ChannelsFirst(n.In(0));
   const bool ceil_mode = n.Int("ceil_mode") != 0;
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, {kernel.begin(), kernel.end()}, ceil_mode));
   attrs.insert(attrs.end(), {{"kind", "max"}, {"kernel", kernel}, {"ceil_mode", ceil_mode}});
-  n.Out(0, ChannelsLast(e, n.b.Op("Pool", {x}, attrs)));
+  n.Out(0, e.ChannelsLast(n.b.Op("Pool", {x}, attrs)));
   return {};
 }
 
@@ -251,7 +251,7 @@ Status QLinearConv(OnnxNode& n) {
   const bool last = n.Int("channels_last") != 0;
   if (n.RankOf(0) < 3 || n.RankOf(3) < 3)
     return n.NotYet("inputs of types ", n.In(0)->type.ToString(), " and ", n.In(3)->type.ToString());
-  Value* x = last ? ChannelsFirst(e, n.In(0)) : n.In(0);
+  Value* x = last ? e.ChannelsFirst(n.In(0)) : n.In(0);
   std::vector<int64_t> inner;
   for (int64_t i = 1; i < n.RankOf(3); ++i) inner.push_back(i);
   const auto per_channel = [&](Value* v, size_t axes) {
@@ -267,7 +267,7 @@ Status QLinearConv(OnnxNode& n) {
       attrs);
   Value* y = e.Mul(e.Cast(sum, DType::kF32), e.Mul(n.In(1), per_channel(n.In(4), inner.size() - 1)));
   y = Stored(e, y, n.In(6), n.In(7), n.TypeOf(0));
-  n.Out(0, last ? ChannelsLast(e, y) : y);
+  n.Out(0, last ? e.ChannelsLast(y) : y);
   return {};
 }
 

@@ -13,7 +13,7 @@ Value* BesideChannelsFirst(TfNode& n, int i, int rank) {
   const int own = v->type.shape.rank();
   if (own < 0) return nullptr;
   if (own == 0) return v;
-  if (own == rank) return v->is_constant() ? n.Transpose(v, FirstPerm(rank)) : nullptr;
+  if (own == rank) return v->is_constant() ? n.Transpose(v, import::ChannelsFirstPerm(rank)) : nullptr;
   if (own == 1) {
     // A vector along the channels.
     std::vector<int64_t> axes;

@@ -213,9 +213,9 @@ Status Transpose(TfNode& n) {
     return n.Bad("perm has ", perm.size(), " entries, but the rank is ", rank);
   if (n.IsComplex(0)) perm.push_back(rank);
   // Changes between the two layouts need no node.
-  if (rank >= 3 && perm == FirstPerm(rank) && n.PrefersChannelsFirst(0)) {
+  if (rank >= 3 && perm == import::ChannelsFirstPerm(rank) && n.PrefersChannelsFirst(0)) {
     n.Out(0, n.ChannelsFirst(0));
-  } else if (rank >= 3 && perm == LastPerm(rank) && !n.IsComplex(0)) {
+  } else if (rank >= 3 && perm == import::ChannelsLastPerm(rank) && !n.IsComplex(0)) {
     n.OutChannelsFirst(0, n.In(0));
   } else {
     n.Out(0, Same(n, 0, n.Transpose(n.In(0), perm)));

@@ -167,7 +167,7 @@ Status Slice(TfNode& n) {
 Value* Widths(TfNode& n, Value* pads) { return n.Vector(n.Transpose(pads, {1, 0})); }
 
 Value* PermuteRows(TfNode& n, Value* pads, int rank) {
-  return n.Op("Gather", {pads, n.b.Ints(FirstPerm(rank))}, {{"axis", 0}});
+  return n.Op("Gather", {pads, n.b.Ints(import::ChannelsFirstPerm(rank))}, {{"axis", 0}});
 }
 
 Status Pad(TfNode& n) {
