@@ -5,7 +5,21 @@
 namespace tern::torch {
 namespace {
 
-constexpr uint64_t kMaxInflated = uint64_t{1} << 32;  // compressed entries of PyTorch are small
+// Bytes of one text, and of all compressed entries together. The compressed entries of PyTorch are small.
+constexpr uint64_t kMaxInflated = uint64_t{1} << 32;
+
+// Entries may share their packed bytes, so that even a small file can claim any total.
+Status CheckInflated(const std::vector<data::ZipEntry>& entries) {
+  uint64_t total = 0;
+  for (const auto& e : entries) {
+    if (e.method == 0) continue;
+    if (e.size > kMaxInflated - total)
+      return Unsupported("the compressed entries of the archive unpack to more than ", kMaxInflated,
+                         " bytes; '", e.name.substr(0, 100), "' alone to ", e.size);
+    total += e.size;
+  }
+  return {};
+}
 
 // All entries are in one folder whose name is that of the file when it was written.
 std::string RootOf(const std::vector<data::ZipEntry>& entries) {
@@ -28,6 +42,7 @@ Result<Archive> Archive::Open(Buffer bytes, bool mapped) {
   const std::string_view text(reinterpret_cast<const char*>(a.bytes_.data()), a.bytes_.size());
   auto entries = data::ListZip(text);
   if (!entries.ok()) return InvalidModel(entries.status().message());
+  TERN_TRY(CheckInflated(*entries));
   const std::string root = RootOf(*entries);
   for (auto& e : *entries) a.entries_.emplace(e.name.substr(root.size()), std::move(e));
   if (a.Has("byteorder")) {
@@ -49,8 +64,6 @@ Result<Buffer> Archive::Read(std::string_view name) const {
   if (it == entries_.end()) return InvalidModel("the archive has no entry '", name, "'");
   const std::string_view text(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
   if (it->second.method != 0) {
-    if (it->second.size > kMaxInflated)
-      return Unsupported("entry '", name, "' unpacks to ", it->second.size, " bytes");
     auto inflated = data::ReadZipEntry(text, it->second);
     if (!inflated.ok()) return InvalidModel(inflated.status().message());
     auto owner = std::make_shared<std::string>(std::move(*inflated));

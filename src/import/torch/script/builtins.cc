@@ -7,6 +7,7 @@ namespace tern::torch::script {
 namespace {
 
 constexpr int kMaxDepth = 50;
+constexpr int64_t kMaxValues = 1 << 21;  // in an argument
 
 bool HasSequence(const std::vector<Item>& args) {
   for (const Item& item : args)
@@ -104,19 +105,30 @@ Result<Item> Interpreter::CallAten(const std::string& op, const std::vector<Item
   return NewTuple(std::move(items));
 }
 
-Result<Arg> Interpreter::ToArg(const Item& item, int depth) {
+namespace {
+
+// `left` is the number of values that may still be copied. A list that is shared is copied at each place.
+Result<Arg> ArgOf(const Interpreter& in, const Item& item, int64_t& left, int depth = 0) {
+  if (--left < 0) return in.NotYet("an argument contains more than ", kMaxValues, " values");
   if (item.Is(Item::Kind::kArg)) return item.arg;
-  if (item.Is(Item::Kind::kEnum)) return ToArg(item.cell->items[0]);
+  if (item.Is(Item::Kind::kEnum)) return ArgOf(in, item.cell->items[0], left, depth);
   if (item.list_or_tuple() && !item.cell->sequence && depth < kMaxDepth) {
     std::vector<Arg> items;
     for (const Item& part : item.cell->items) {
-      TERN_ASSIGN(Arg arg, ToArg(part, depth + 1));
+      TERN_ASSIGN(Arg arg, ArgOf(in, part, left, depth + 1));
       items.push_back(std::move(arg));
     }
     return Arg::List(std::move(items));
   }
-  if (item.Is(Item::Kind::kConflict)) return NotYet("an argument ", item.text);
-  return Bad(item.Describe(), " cannot be an argument of an operator");
+  if (item.Is(Item::Kind::kConflict)) return in.NotYet("an argument ", item.text);
+  return in.Bad(item.Describe(), " cannot be an argument of an operator");
+}
+
+}  // namespace
+
+Result<Arg> Interpreter::ToArg(const Item& item) {
+  int64_t left = kMaxValues;
+  return ArgOf(*this, item, left);
 }
 
 Item Interpreter::FromArg(const Arg& arg) {

@@ -1,5 +1,7 @@
 #include "import/torch/script/frozen.h"
 
+#include <set>
+
 #include "import/torch/aten/scalar.h"
 
 namespace tern::torch::script {
@@ -8,6 +10,7 @@ namespace {
 using Kind = Item::Kind;
 
 constexpr int kMaxDepth = 50;
+constexpr int64_t kMaxParts = 1 << 20;  // of a value that is copied
 constexpr int64_t kMaxZeros = 1 << 20;  // elements of a value that is never read
 
 DType DTypeOf(const Arg& number) {
@@ -15,7 +18,9 @@ DType DTypeOf(const Arg& number) {
   return number.kind == Arg::Kind::kInt ? DType::kI64 : DType::kF32;
 }
 
-Result<Frozen> FreezeDeep(Interpreter& in, const Item& item, bool with_object, int depth) {
+// `left` is the number of parts that may still be copied. A part that is shared is copied at each place.
+Result<Frozen> FreezeDeep(Interpreter& in, const Item& item, bool with_object, int64_t& left, int depth = 0) {
+  if (--left < 0) return in.NotYet("a value contains more than ", kMaxParts, " values");
   if (depth > kMaxDepth) return in.NotYet("a value is nested more than ", kMaxDepth, " deep");
   Frozen frozen;
   frozen.item = item;
@@ -29,12 +34,12 @@ Result<Frozen> FreezeDeep(Interpreter& in, const Item& item, bool with_object, i
   frozen.value = item.cell->sequence;
   frozen.keys = item.cell->keys;
   for (const Item& part : item.cell->items) {
-    TERN_ASSIGN(Frozen copy, FreezeDeep(in, part, false, depth + 1));
+    TERN_ASSIGN(Frozen copy, FreezeDeep(in, part, false, left, depth + 1));
     frozen.items.push_back(std::move(copy));
   }
   for (const auto& [name, part] : item.cell->attributes) {
     frozen.keys.emplace_back(Arg::String(name));
-    TERN_ASSIGN(Frozen copy, FreezeDeep(in, part, false, depth + 1));
+    TERN_ASSIGN(Frozen copy, FreezeDeep(in, part, false, left, depth + 1));
     frozen.items.push_back(std::move(copy));
   }
   return frozen;
@@ -87,11 +92,13 @@ Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, co
 }
 
 Result<Frozen> Freeze(Interpreter& in, const Item& item, bool with_object) {
-  return FreezeDeep(in, item, with_object, 0);
+  int64_t left = kMaxParts;
+  return FreezeDeep(in, item, with_object, left);
 }
 
 Result<Frozen> FreezeCell(Interpreter& in, Cell* cell) {
-  return FreezeDeep(in, Item::Of(cell->kind, cell), true, 0);
+  int64_t left = kMaxParts;
+  return FreezeDeep(in, Item::Of(cell->kind, cell), true, left);
 }
 
 bool SameLeaf(const Frozen& a, const Frozen& b) {
@@ -135,15 +142,26 @@ Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const Join
       StrCat("is ", a.item.Describe(), " or ", b.item.Describe(), ", depending on a tensor"));
 }
 
-bool HasConflict(const Item& item, int depth) {
+namespace {
+
+// `seen` contains the cells without a conflict, and those whose parts are being searched.
+bool HasConflictIn(const Item& item, std::set<const Cell*>& seen, int depth) {
   if (item.Is(Kind::kConflict) || item.Is(Kind::kUninitialized)) return true;
   if (!item.cell || item.Is(Kind::kFunction) || item.Is(Kind::kEnum) || depth > kMaxDepth) return false;
   if (item.Is(Kind::kObject) && depth > 0) return false;
+  if (!seen.insert(item.cell).second) return false;
   for (const Item& part : item.cell->items)
-    if (HasConflict(part, depth + 1)) return true;
+    if (HasConflictIn(part, seen, depth + 1)) return true;
   for (const auto& entry : item.cell->attributes)
-    if (HasConflict(entry.second, depth + 1)) return true;
+    if (HasConflictIn(entry.second, seen, depth + 1)) return true;
   return false;
+}
+
+}  // namespace
+
+bool HasConflict(const Item& item) {
+  std::set<const Cell*> seen;
+  return HasConflictIn(item, seen, 0);
 }
 
 namespace {

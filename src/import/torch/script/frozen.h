@@ -35,7 +35,7 @@ Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const Join
 // Merges the contents of one cell, which both branches may have changed. Returns a new cell with them.
 Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, const Join& join);
 // Returns whether an item contains a kConflict or kUninitialized.
-bool HasConflict(const Item& item, int depth = 0);
+bool HasConflict(const Item& item);
 
 // Returns the value of a tensor, number or list of tensors. Adds constants to `graph` if needed. `other` is
 // the state that it is joined with; it gives the type of an empty list or of an uninitialized variable.

@@ -83,7 +83,7 @@ class Interpreter {
   Item NewList(std::vector<Item> items);
   Item NewTuple(std::vector<Item> items, std::string type = "");
   // Converts an item to an argument of an operator. Fails for dicts, objects and other things.
-  Result<Arg> ToArg(const Item& item, int depth = 0);
+  Result<Arg> ToArg(const Item& item);
   Item FromArg(const Arg& arg);
   // Returns the number as a condition; fails if the item is not a number or a tensor.
   Result<Arg> ToBool(const Item& item);

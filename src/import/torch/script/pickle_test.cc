@@ -66,5 +66,45 @@ TEST(Pickle, ChecksLengths) {
   EXPECT_FALSE(Parse("\x8a\x09" + std::string(9, 'a')).ok());
 }
 
+// Text of one large class name or of one long list, memoized and used again and again.
+std::string Repeat(const std::string& text, size_t times) {
+  std::string out;
+  for (size_t i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+TEST(Pickle, BoundsCopiesOfNames) {
+  const std::string name(65536, 'a');
+  const std::string once = "(c__torch__.m\n"s + name + "\nq\x01";  // a class
+  const std::string again = "h\x01)R";                             // an object of it: 4 bytes, copies 64 KiB
+  EXPECT_TRUE(Parse(once + Repeat(again, 100) + "t").ok());
+  const auto p = Parse(once + Repeat(again, 4000) + "t");
+  ASSERT_FALSE(p.ok());
+  EXPECT_NE(p.status().message().find("the pickle copies its data "), std::string::npos)
+      << p.status().message();
+}
+
+TEST(Pickle, BoundsCopiesOfLists) {
+  const std::string pairs = "(NN\x86q\x01"s + Repeat("h\x01", 65535) + "l\x85q\x02";  // ([(None, None), …],)
+  const std::string dict = "ccollections\nOrderedDict\nq\x03";
+  const auto p = Parse("(" + pairs + dict + Repeat("h\x03h\x02R", 200) + "t");
+  ASSERT_FALSE(p.ok());
+  EXPECT_NE(p.status().message().find("the pickle copies its data "), std::string::npos)
+      << p.status().message();
+}
+
+TEST(Pickle, BoundsDims) {
+  const std::string storage = "(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x00\x30t"s + "Q";
+  const std::string rebuild = "ctorch._utils\n_rebuild_tensor_v2\n(";
+  const auto tensor = [&](size_t rank) {
+    const std::string dims = "(" + Repeat("K\x01", rank) + "t";
+    return Parse(rebuild + storage + "K"s + "\0"s + dims + dims + "tR");
+  };
+  ASSERT_TRUE(tensor(64).ok()) << tensor(64).status().ToString();
+  EXPECT_EQ(tensor(64)->root().dims.size(), 64u);
+  ASSERT_FALSE(tensor(65).ok());
+  EXPECT_NE(tensor(65).status().message().find("a tensor has 65 dims"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tern::torch::script

@@ -8,6 +8,8 @@ using Kind = Pickled::Kind;
 
 namespace {
 
+constexpr size_t kMaxRank = 64;  // PyTorch's own limit
+
 bool ToDims(const Pickled& tuple, Dims& dims) {
   if (!tuple.Is(Kind::kTuple) && !tuple.Is(Kind::kList)) return false;
   for (const Pickled* item : tuple.items) {
@@ -27,6 +29,7 @@ Status Unpickler::PushGlobal(std::string_view module, std::string_view name) {
     return Bad("the file asks for ", QuoteText(full), ", which is not allowed in a model");
   if (info.kind == Global::kUnsupported)
     return Unsupported("the file contains data of ", QuoteText(full), ", which Tern does not support");
+  TERN_TRY(Copy(module.size() + name.size()));
   Pickled* global = Push(info.kind == Global::kDType ? Kind::kDType : Kind::kGlobal);
   global->text = StrCat(module, ".", name);
   global->number = static_cast<int64_t>(info.kind);
@@ -48,6 +51,7 @@ Result<Pickled*> Unpickler::Rebuild(const Pickled& function, const Pickled& argu
   const auto global = static_cast<Global>(function.number);
   if (global == Global::kClass) {
     const bool object = arguments.Is(Kind::kTuple) && arguments.items.empty();
+    TERN_TRY(Copy(function.text.size()));
     Pickled* made = New(object ? Kind::kObject : Kind::kEnum);
     made->text = function.text;
     if (!object) made->items = {&arguments};
@@ -70,6 +74,7 @@ Result<Pickled*> Unpickler::Rebuild(const Pickled& function, const Pickled& argu
   if (global == Global::kFirstArgument) return first;
   if (global == Global::kSize && first->Is(Kind::kTuple)) return first;
   if (global == Global::kDevice && first->Is(Kind::kText)) {
+    TERN_TRY(Copy(first->text.size()));
     Pickled* device = New(Kind::kDevice);
     device->text = first->text;
     return device;
@@ -80,6 +85,7 @@ Result<Pickled*> Unpickler::Rebuild(const Pickled& function, const Pickled& argu
 Result<Pickled*> Unpickler::RebuildDict(const Pickled& arguments) {
   Pickled* dict = New(Kind::kDict);
   if (arguments.items.empty()) return dict;
+  TERN_TRY(Copy(arguments.items[0]->items.size() * 2 * sizeof(Pickled*)));
   for (const Pickled* pair : arguments.items[0]->items) {
     if ((!pair->Is(Kind::kTuple) && !pair->Is(Kind::kList)) || pair->items.size() != 2)
       return Bad("OrderedDict needs a list of pairs");
@@ -94,12 +100,14 @@ Result<Pickled*> Unpickler::RebuildTensor(const Pickled& arguments, bool typed) 
   const auto& args = arguments.items;
   if (args.size() < (typed ? 7u : 4u) || !args[0]->Is(Kind::kStorage) || !args[1]->Is(Kind::kInt))
     return Bad("a tensor needs a storage, an offset, dims and strides");
+  if (args[2]->items.size() > kMaxRank) return Bad("a tensor has ", args[2]->items.size(), " dims");
+  TERN_TRY(Copy(args[0]->text.size()));
   Pickled* tensor = New(Kind::kTensor);
   tensor->text = args[0]->text;
   tensor->dtype = args[0]->dtype;
   tensor->number = args[1]->number;
-  if (!ToDims(*args[2], tensor->dims) || !ToDims(*args[3], tensor->strides) ||
-      tensor->dims.size() != tensor->strides.size())
+  if (args[2]->items.size() != args[3]->items.size() || !ToDims(*args[2], tensor->dims) ||
+      !ToDims(*args[3], tensor->strides))
     return Bad("the dims and strides of a tensor are not two lists of as many integers");
   if (!typed) return tensor;
   if (!args[6]->Is(Kind::kDType)) return Bad("the element type of a tensor is unknown");
@@ -115,6 +123,7 @@ Status Unpickler::Storage() {
       items[0]->text != "storage" || !items[1]->Is(Kind::kGlobal) ||
       static_cast<Global>(items[1]->number) != Global::kStorage || !items[2]->Is(Kind::kText))
     return Bad("a persistent id is not that of a storage");
+  TERN_TRY(Copy(items[2]->text.size()));
   Pickled* storage = Push(Kind::kStorage);
   storage->text = items[2]->text;
   storage->dtype = items[1]->dtype;
@@ -131,6 +140,7 @@ Status Unpickler::Build() {
   }
   // TorchScript's own pickler leaves out the construction of the object.
   if (object->Is(Kind::kGlobal) && static_cast<Global>(object->number) == Global::kClass) {
+    TERN_TRY(Copy(object->text.size()));
     stack_.pop_back();
     Pickled* made = Push(Kind::kObject);
     made->text = object->text;

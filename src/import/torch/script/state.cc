@@ -9,6 +9,7 @@ namespace {
 using Kind = Pickled::Kind;
 
 constexpr int kMaxDepth = 200;
+constexpr size_t kMaxName = 4096;  // characters of an attribute's name
 
 std::string Under(const std::string& path, const std::string& name) {
   return path.empty() ? name : StrCat(path, ".", name);
@@ -116,12 +117,14 @@ Result<Item> StateReader::ReadObject(const Pickled& data, const std::string& pat
   for (size_t i = 0; i + 1 < state.items.size(); i += 2) {
     if (!state.items[i]->Is(Kind::kText)) return InvalidModel("an attribute of '", path, "' has no name");
     const std::string& name = state.items[i]->text;
+    if (name.size() > kMaxName)
+      return InvalidModel("the name of an attribute of '", path, "' has ", name.size(), " characters");
     TERN_ASSIGN(object.cell->attributes[name], Read(*state.items[i + 1], Under(path, name), depth + 1));
   }
   for (const auto& field : type->fields) {
     const auto found = object.cell->attributes.find(field->target->text);
     if (field->type && found != object.cell->attributes.end())
-      TERN_TRY(ApplyType(in_, found->second, *field->type));
+      TERN_TRY(types_.Apply(found->second, *field->type));
   }
   return object;
 }
@@ -146,28 +149,30 @@ Result<Item> StateReader::ReadEnum(const Pickled& data) {
   return InvalidModel("a value is not a member of ", data.text);
 }
 
-Status ApplyType(Interpreter& in, Item& item, const Expr& type) {
+Status TypeApplier::Apply(Item& item, const Expr& type) {
+  // Containers may share their parts, so that there are far more ways to a part than parts.
+  if (item.cell && !done_.insert({item.cell, &type}).second) return {};
   const std::string name = DottedName(type, {});
   if (!name.empty()) {
     if (!item.Is(Item::Kind::kTuple)) return {};
-    TERN_ASSIGN(const Class* named, in.code.FindClass(name));
+    TERN_ASSIGN(const Class* named, in_.code.FindClass(name));
     if (!named || named->base != "NamedTuple") return {};
     item.cell->type = name;
     for (size_t i = 0; i < named->fields.size() && i < item.cell->items.size(); ++i)
-      if (named->fields[i]->type) TERN_TRY(ApplyType(in, item.cell->items[i], *named->fields[i]->type));
+      if (named->fields[i]->type) TERN_TRY(Apply(item.cell->items[i], *named->fields[i]->type));
     return {};
   }
   if (type.kind != Expr::Kind::kSubscript) return {};
   const std::string& outer = type.items[0]->text;
   const Expr& inner = *type.items[1];
-  if (outer == "Optional") return ApplyType(in, item, inner);
+  if (outer == "Optional") return Apply(item, inner);
   const bool many = inner.kind == Expr::Kind::kTuple;
   if (!item.list_or_tuple() && !item.Is(Item::Kind::kDict)) return {};
   for (size_t i = 0; i < item.cell->items.size(); ++i) {
     const Expr* part = &inner;
     if (many && outer == "Tuple") part = i < inner.items.size() ? inner.items[i].get() : nullptr;
     if (many && outer == "Dict") part = inner.items.back().get();
-    if (part) TERN_TRY(ApplyType(in, item.cell->items[i], *part));
+    if (part) TERN_TRY(Apply(item.cell->items[i], *part));
   }
   return {};
 }

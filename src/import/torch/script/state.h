@@ -1,8 +1,9 @@
 // The values that a TorchScript file stores: modules with their parameters, and constants of the code.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "import/torch/archive.h"
 #include "import/torch/script/interpreter.h"
@@ -24,11 +25,23 @@ class Weights {
   std::map<std::string, Tensor> tensors_;
 };
 
+// Restores what pickles do not store: the classes of named tuples.
+class TypeApplier {
+ public:
+  explicit TypeApplier(Interpreter& interpreter) : in_(interpreter) {}
+  // `type` is the type that the code declares for the item.
+  Status Apply(Item& item, const Expr& type);
+
+ private:
+  Interpreter& in_;
+  std::set<std::pair<const Cell*, const Expr*>> done_;
+};
+
 // Converts unpickled data to items. Tensors become constants of the graph.
 class StateReader {
  public:
   StateReader(Interpreter& interpreter, Weights& weights, std::string folder)
-      : in_(interpreter), weights_(weights), folder_(std::move(folder)) {}
+      : in_(interpreter), weights_(weights), folder_(std::move(folder)), types_(interpreter) {}
 
   // `path` names the value: "encoder.layers.0".
   Result<Item> Read(const Pickled& data, const std::string& path, int depth = 0);
@@ -42,12 +55,10 @@ class StateReader {
   Interpreter& in_;
   Weights& weights_;
   std::string folder_;
+  TypeApplier types_;
   std::map<const Pickled*, Item> done_;
   std::map<const Pickled*, bool> busy_;
   std::map<std::string, TensorPtr> tensors_;
 };
-
-// Restores what pickles do not store: the class of a named tuple, and the ints of floats that are whole.
-Status ApplyType(Interpreter& in, Item& item, const Expr& type);
 
 }  // namespace tern::torch::script

@@ -1,5 +1,6 @@
 #include "import/torch/script/unpickler.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -8,6 +9,13 @@
 namespace tern::torch::script {
 
 using Kind = Pickled::Kind;
+
+namespace {
+
+constexpr size_t kMaxPieces = size_t{1} << 23;   // a piece takes some hundred bytes, its opcode one
+constexpr size_t kMaxCopied = size_t{64} << 20;  // bytes
+
+}  // namespace
 
 const Pickled* Pickled::Find(std::string_view key) const {
   for (size_t i = 0; kind == Kind::kDict && i + 1 < items.size(); i += 2)
@@ -44,6 +52,13 @@ Pickled* Unpickler::New(Kind kind) {
   result_.pieces_.emplace_back();
   result_.pieces_.back().kind = kind;
   return &result_.pieces_.back();
+}
+
+Status Unpickler::Copy(size_t bytes) {
+  copied_ += bytes;
+  if (copied_ > bytes_.size() && copied_ - bytes_.size() > kMaxCopied)
+    return Bad("the pickle copies its data ", copied_ / std::max<size_t>(bytes_.size(), 1), " times");
+  return {};
 }
 
 Pickled* Unpickler::Push(Kind kind) {
@@ -284,6 +299,8 @@ Result<Pickle> Unpickler::Run() {
     TERN_ASSIGN(const uint64_t opcode, TakeNumber(1));
     if (opcode == '.') break;
     TERN_TRY(Step(static_cast<unsigned char>(opcode)));
+    if (result_.pieces_.size() > kMaxPieces)
+      return Bad("the pickle contains more than ", kMaxPieces, " values");
   }
   if (stack_.size() != 1) return Bad(stack_.size(), " values are left on the stack instead of 1");
   result_.root_ = stack_[0];

@@ -28,6 +28,9 @@ class Unpickler {
   Status PushLong(size_t length_size);
 
   Pickled* New(Pickled::Kind kind);
+  // Counts the bytes that a copy of earlier data takes. Fails if all copies take more than the pickle itself
+  // and kMaxCopied, because a few opcodes can copy the same data again and again.
+  Status Copy(size_t bytes);
   Pickled* Push(Pickled::Kind kind);
   Result<Pickled*> Pop();
   Result<std::vector<const Pickled*>> PopToMark();
@@ -46,7 +49,7 @@ class Unpickler {
   }
 
   std::string_view bytes_;
-  size_t at_ = 0;
+  size_t at_ = 0, copied_ = 0;
   Pickle result_;
   std::vector<Pickled*> stack_;
   std::vector<size_t> marks_;

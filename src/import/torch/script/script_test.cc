@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include "import/testing.h"
+#include "import/torch/testing.h"
+
+namespace tern::torch {
+namespace {
+
+using namespace std::string_literals;
+
+// Reads a module without attributes whose forward has the given statements.
+Result<std::unique_ptr<Graph>> Read(const std::string& statements, const std::string& state = "}",
+                                    const std::string& fields = "") {
+  const std::string code =
+      "class P(NamedTuple):\n  a : __torch__.P\n  b : __torch__.P\n"
+      "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n" +
+      fields + "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n" + statements +
+      "    return y\n";
+  return load::ReadForTest(ZipOf({{"version", "3\n"},
+                                  {"data.pkl", "\x80\x02"s + "c__torch__\nM\n)\x81" + state + "b."},
+                                  {"code/__torch__.py", code}}));
+}
+
+// A list of two times the same list, and so on: 40 statements make 2^40 ways to the innermost item.
+std::string SharedLists(int levels) {
+  std::string text = "    a0 = [1, 2]\n";
+  for (int i = 1; i <= levels; ++i) {
+    const std::string inner = "a" + std::to_string(i - 1);
+    text += "    a" + std::to_string(i) + " = [" + inner + ", " + inner + "]\n";
+  }
+  return text;
+}
+
+TEST(Script, ReadsForward) {
+  const auto graph = Read("    y = torch.relu(x)\n");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->outputs().size(), 1u);
+}
+
+TEST(Script, BoundsArgumentsOfSharedLists) {
+  const auto graph = Read(SharedLists(40) + "    y = torch.reshape(x, a40)\n");
+  ASSERT_FALSE(graph.ok());
+  EXPECT_NE(graph.status().message().find("an argument contains more than 2097152 values"), std::string::npos)
+      << graph.status().message();
+}
+
+TEST(Script, BoundsVariablesOfSharedLists) {
+  const auto graph =
+      Read(SharedLists(40) +
+           "    if bool(torch.gt(torch.sum(x), 0)):\n      a40 = [a39]\n      y = torch.neg(x)\n"
+           "    else:\n      y = x\n    z = torch.len(a40)\n");
+  ASSERT_FALSE(graph.ok());
+  EXPECT_NE(graph.status().message().find("a value contains more than 1048576 values"), std::string::npos)
+      << graph.status().message();
+}
+
+// Each tuple contains the same tuple twice, so that there are 2^60 ways to the innermost one.
+TEST(Script, AppliesTypesToSharedTuplesOnce) {
+  std::string state = "}X\x01\x00\x00\x00tK\x01"s;
+  for (int i = 0; i < 60; ++i) state += "q"s + static_cast<char>(i) + "h" + static_cast<char>(i) + "\x86";
+  const auto graph = Read("    y = torch.relu(x)\n", state + "s", "  t : __torch__.P\n");
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+}
+
+}  // namespace
+}  // namespace tern::torch
