@@ -11,7 +11,12 @@ Value* Builder::Const(Tensor tensor, std::string_view name) {
   return graph_.AddConstant(std::move(tensor), std::string(name));
 }
 Value* Builder::Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
-Value* Builder::Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
+Value* Builder::Scalar(DType dtype, double v) {
+  if (IsNumeric(dtype) || dtype == DType::kBool) return Const(Tensor::Scalar(dtype, v));
+  // An earlier error leaves types unknown. It is then the one that is reported.
+  Fail(Unsupported("a number of type ", DTypeName(dtype), " is needed"));
+  return Const(Tensor::Scalar(DType::kF32, v));
+}
 
 void Builder::Fail(Status status) {
   if (status_.ok()) status_ = std::move(status);

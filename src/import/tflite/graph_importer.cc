@@ -164,6 +164,10 @@ Value* GraphImporter::Real(int tensor, Layout layout, Builder& b) {
 Value* GraphImporter::Dequantize(Value* v, const TensorInfo& info, int axis, Builder& b) {
   const Quantization& q = info.quant;
   if (q.block_size > 0) return BlockScaled(v, info, b);
+  if (!IsInt(v->type.dtype)) {  // an earlier error leaves the type unknown; it is then the one reported
+    b.Fail(InvalidModel(info.Describe(), ": is quantized, but its values are ", v->type.ToString()));
+    return v;
+  }
   const Dims dims = q.one_scale() ? Dims{} : Dims{static_cast<int64_t>(q.scales.size())};
   Value* scale = b.Const(Tensor::Of(DType::kF32, dims, {q.scales.begin(), q.scales.end()}));
   Value* zero =
