@@ -113,7 +113,8 @@ Array Ordered(const Term& t, const std::string& axes) {
   return moved.reshape(shape);
 }
 
-// Multiplies two operands and sums over the axes that no other operand and not the output has.
+// Multiplies two operands and sums over the axes that are not in `later`: neither a later operand nor the
+// output has them.
 Term Contract(const Term& a, const Term& b, const std::set<char>& later) {
   std::string batch, left, right, inner;
   for (const char c : a.axes) {

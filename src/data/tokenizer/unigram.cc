@@ -80,7 +80,7 @@ class Unigram : public Model {
   Status Put(std::string_view word, size_t begin, size_t end, uint32_t id, std::vector<Token>& out) const {
     const std::string_view text = word.substr(begin, end - begin);
     const auto first = static_cast<uint32_t>(begin), last = static_cast<uint32_t>(end);
-    // Unknown characters may be a token together.
+    // The vocabulary may contain the whole run of unknown characters.
     if (Unknown(id)) id = vocabulary_.FindId(text).value_or(kNone);
     if (id != kNone) {
       out.push_back({id, first, last, text});
