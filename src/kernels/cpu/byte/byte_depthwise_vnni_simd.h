@@ -8,8 +8,8 @@ namespace tern::cpu {
 // Describes one call: some rows of output pixels, and several blocks of 16, 32 or 64 channels.
 struct ByteDepthwisePart {
   // Pointers to input pixels. The functions of `kinds` expect [input rows][x_row]. `any` expects [output
-  // pixels][4 * groups]: one pointer per tap, padded to a multiple of four. The padding may point to any pixel,
-  // because its weights are 0.
+  // pixels][4 * groups]: one pointer per tap, padded to a multiple of four. The padding may point to any
+  // pixel, because its weights are 0.
   const uint8_t* const* x = nullptr;
   int64_t x_row = 0;
   int64_t groups = 0;  // groups of four taps, for `any`
