@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kPrimitives[] = {
 #define TERN_MINDIR_PRIMITIVE(name) #name,
-#include "import/mindir/operators.inc"
+#include "import/mindir/operators_a_l.inc"
+#include "import/mindir/operators_m_z.inc"
 #undef TERN_MINDIR_PRIMITIVE
 };
 

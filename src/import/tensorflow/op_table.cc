@@ -10,8 +10,10 @@ struct Row {
 };
 constexpr Row kRows[] = {
 #define TERN_TF_OP(name, outputs, defaults) {#name, outputs, defaults},
-#include "import/tensorflow/ops_a_m.inc"
-#include "import/tensorflow/ops_m_z.inc"
+#include "import/tensorflow/ops_a_c.inc"
+#include "import/tensorflow/ops_d_l.inc"
+#include "import/tensorflow/ops_m_r.inc"
+#include "import/tensorflow/ops_s_z.inc"
 #undef TERN_TF_OP
 };
 
