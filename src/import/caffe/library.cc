@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A message contains control characters near its start, such as the lengths of its fields.
+// Unlike a text, a protobuf message contains control characters near its start, such as lengths of fields.
 bool IsMessage(std::string_view bytes) {
   const std::string_view start = bytes.substr(0, 4096);
   return std::any_of(start.begin(), start.end(), [](char c) {

@@ -21,7 +21,7 @@ Status ReadQuantization(const fb::QuantizationParameters& p, TensorInfo& info) {
   q.axis = p.quantized_dimension();
   for (float s : q.scales)
     if (!(s >= 0) || !std::isfinite(s))
-      return InvalidModel(info.Describe(), ": the scale ", s, " is not a positive number");
+      return InvalidModel(info.Describe(), ": the scale ", s, " is negative or not finite");
   if (q.zeros.size() == 1 && q.scales.size() > 1) q.zeros.resize(q.scales.size(), q.zeros[0]);
   if (!q.zeros.empty() && !q.scales.empty() && q.zeros.size() != q.scales.size())
     return InvalidModel(info.Describe(), " has ", q.scales.size(), " scales, but ", q.zeros.size(),

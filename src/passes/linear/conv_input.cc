@@ -74,8 +74,7 @@ bool FoldFactor(Rewrite& r) {
                         {binary->node->input(1 - binary->constant), weights, conv.input(2), conv.input(3)}));
 }
 
-// Conv(x + t, w) = Conv(x, w) + sum(w * t), if nothing is padded: the term is not added to zeros of the
-// padding.
+// Conv(x + t, w) = Conv(x, w) + sum(w * t) if the Conv has no pads, because the term is not added to padding.
 bool FoldTerm(Rewrite& r) {
   const auto binary = BinaryBefore(r);
   if (!binary) return false;

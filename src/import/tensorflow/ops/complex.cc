@@ -97,7 +97,7 @@ Status Rfft(TfNode& n, int axes) {
   return {};
 }
 
-// The full spectrum follows from its half by symmetry: element -k is the conjugate of element k.
+// Completes the half of the spectrum by symmetry: element -k is the conjugate of element k.
 Status Irfft(TfNode& n, int axes) {
   TERN_TRY(NeedComplex(n));
   Value* x = n.In(0);

@@ -42,7 +42,7 @@ Result<Value*> Scatter(TfNode& n, Value* x, Value* ids, Value* count, const char
 
 Value* LastPlusOne(TfNode& n, Value* ids) {
   Value* wide = n.Cast(ids, DType::kI64);
-  // No ids at all make no segments.
+  // Appends -1, so that the result is 0 if there are no ids.
   Value* padded = n.Concat({wide, n.b.Ints({-1})}, 0);
   Value* last = n.Op("Reduce", {padded}, {{"kind", "max"}, {"keep_dims", true}});
   return n.Binary("add", last, n.b.Ints({1}));

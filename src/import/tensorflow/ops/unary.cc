@@ -91,8 +91,7 @@ Value* Ndtri(TfNode& n, Value* x) {
   return n.Binary("mul", Erfinv(n, z), n.Like(x, std::sqrt(2.0)));
 }
 
-// x for x <= 0 below the largest float of a type would need the stored bits, so only the sign function of
-// integers needs care: Tern's sign is defined for all numbers.
+// Converts elements to the type DstT, also from and to complex types.
 Status Cast(TfNode& n) {
   TERN_ASSIGN(const DType to, n.DTypeAttr("DstT"));
   if (IsComplex(to)) {

@@ -4,7 +4,7 @@
 namespace tern::tflite {
 namespace {
 
-// Inputs with the quantization of the result are joined as stored.
+// Concatenates the stored integers if all inputs have the quantization of the result, else real numbers.
 Status Concatenation(LiteNode& n) {
   const auto& o = n.Options<fb::ConcatenationOptions>();
   if (n.InputCount() < 1) return n.Bad("has no inputs");

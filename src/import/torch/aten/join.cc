@@ -182,7 +182,7 @@ Status DiagEmbed(AtenNode& n) {
 Status BroadcastTensors(AtenNode& n) {
   Emit e(n.b);
   const std::vector<Value*> parts = n.Ins("tensors");
-  // The shape of the sum of zeros with these dims is the common shape.
+  // Finds the common shape as the shape of a sum of zeros, which broadcasts.
   Value* common = nullptr;
   for (Value* v : parts) {
     Value* zeros = e.Fill(e.Shape(v), DType::kI32, 0);

@@ -243,7 +243,8 @@ std::vector<int64_t> MovedPerm(int rank, int64_t from, int64_t to) {
   return perm;
 }
 
-// Most computed sizes are those of x at the same place, or can be inferred, so that the shape is a constant.
+// Reshapes x. The target is a constant if each computed size equals x's size at the same axis (0 in the
+// target), except for at most one, which Reshape infers (-1).
 Value* ReshapeTo(Builder& b, Value* x, const std::vector<Arg>& sizes) {
   const tern::Shape& shape = x->type.shape;
   std::vector<int64_t> dims;

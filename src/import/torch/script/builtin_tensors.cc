@@ -192,7 +192,7 @@ Outcome Equal(Interpreter& in, const CallSite& call) {
   return Done(in.CallOp({"aten::Bool", {all}, {}}));
 }
 
-// The compiler knows a torch.split with a list of sizes that is not an operator of its own.
+// The overload of aten::split with a list of sizes exists only in TorchScript. It equals split_with_sizes.
 Outcome Split(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call, 2) || !call.args[1].list_or_tuple()) return NotMine();
   return Done(in.CallOp({"aten::split_with_sizes", call.args, call.keywords}));
