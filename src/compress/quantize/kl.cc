@@ -23,8 +23,8 @@ std::vector<double> Magnitudes(const Histogram& histogram, double largest) {
 }
 
 // Returns the Kullback-Leibler divergence of two distributions over the first `used` bins. In the first one,
-// the last bin also counts all larger values. The second one has `levels` levels of several bins each, and the
-// values of a level are spread evenly over its bins that are not empty.
+// the last bin also counts all larger values. The second one has `levels` levels of several bins each, and
+// the values of a level are spread evenly over its bins that are not empty.
 double Divergence(const std::vector<double>& bins, size_t used, size_t levels) {
   double total = 0, kept = 0;
   for (size_t i = 0; i < bins.size(); ++i) total += bins[i];

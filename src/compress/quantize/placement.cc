@@ -101,7 +101,7 @@ class Placer {
     }
   }
 
-  // True if a layer needs the node's result as integers, and an operand is an input or made by an integer node.
+  // True if a layer needs the node's result, and an operand is a graph input or made by an integer node.
   bool Continues(const Node& node) const {
     if (!demanded_.count(node.output(0))) return false;
     for (const Value* v : DataInputs(node))

@@ -29,8 +29,8 @@ bool ParseObservation(const std::vector<double>& numbers, Observation& o) {
 
 }  // namespace
 
-// Returns a hash of what the state depends on: the graph with its weights, whether the options need moments, and
-// the names of the samples.
+// Returns a hash of what the state depends on: the graph with its weights, whether the options need moments,
+// and the names of the samples.
 int64_t Quantizer::KeyOf(const Samples& samples) const {
   std::string text = StrCat(HashOf(*graph_), " ", options_.adaround || options_.correct_bias);
   for (size_t i = 0; i < samples.size(); ++i) text += StrCat("\n", samples.NameOf(i));

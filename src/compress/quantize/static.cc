@@ -7,8 +7,8 @@ namespace {
 
 using Keep = std::map<std::string, std::string>;  // names of layers that stay float, with the reason
 
-// Returns the sensitive layers that must stay float so that the outputs reach min_sqnr. If `sensitivity` is set,
-// also measures the outputs with each layer alone quantized.
+// Returns the sensitive layers that must stay float so that the outputs reach min_sqnr. If `sensitivity` is
+// set, also measures the outputs with each layer alone quantized.
 Result<Keep> SensitiveLayers(const Quantizer& quantizer, ErrorMeter& meter, const StaticOptions& options,
                              StaticReport& report) {
   const ShowProgress show = options.measuring ? options.measuring : [](double) {};

@@ -29,8 +29,8 @@ struct Branch {
   Value* bias = nullptr;            // constant, or null
   int64_t group = 1, channels = 0;  // channels of the input
   std::vector<Taps> axes;
-  // The number of multiplications for one output position; 0 for a scale or identity. A double, because extreme
-  // pads can make the number for merged taps exceed int64_t.
+  // The number of multiplications for one output position; 0 for a scale or identity. A double, because
+  // extreme pads can make the number for merged taps exceed int64_t.
   double work = 0;
 };
 
@@ -137,8 +137,8 @@ bool Cover(Rewrite& r, const Taps& from, Taps& to) {
   return true;
 }
 
-// Extends the geometry of `to` so that it covers `from` too. Both have the same input and the same output shape,
-// and so the same channels. Fails if the result is more work than `to` and `from` together.
+// Extends the geometry of `to` so that it covers `from` too. Both have the same input and the same output
+// shape, and so the same channels. Fails if the result is more work than `to` and `from` together.
 bool Join(Rewrite& r, const Branch& from, Branch& to) {
   Branch both = to;
   both.group = std::gcd(from.group, to.group);

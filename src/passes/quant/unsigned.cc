@@ -122,8 +122,8 @@ class Changer {
     for (const Place& p : PlacesOf(node)) {
       const bool change = changes_.count(p.value) > 0;
       const bool implied = !node.input(p.zero) && p.value == node.output(0) && !IsOp(node, "Quantize");
-      // Without a zero point, the result has the type of x. If the type of x changes and the result's type does
-      // not, the result needs a zero point of its old type.
+      // Without a zero point, the result has the type of x. If the type of x changes and the result's type
+      // does not, the result needs a zero point of its old type.
       if (change || (implied && changes_.count(node.input(0)) > 0 && IsQuantizedType(p.value)))
         node.SetInput(p.zero, graph_.AddConstant(ZeroPoint(node, p, change)));
     }

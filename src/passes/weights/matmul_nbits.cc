@@ -58,8 +58,8 @@ struct Weights {
   Value *q = nullptr, *scale = nullptr, *zero = nullptr;
 };
 
-// Returns weights, scales and zero points of the Dequantize. Omits the zero points if all are 0, or if all are
-// the middle of the type's range, in which case the weights become signed. Converts scales to f16 if possible.
+// Returns weights, scales and zero points of the Dequantize. Omits the zero points if all are 0, or if all
+// are the middle of the type's range: the weights then become signed. Converts scales to f16 if possible.
 Weights Simplified(Rewrite& r, const Node& d) {
   Weights w{d.input(0), d.input(1), d.input(2)};
   const Tensor scale = Compact(w.scale->constant);

@@ -162,7 +162,7 @@ TERN_CONVERTERS(conv) {
     table.Add(name, [](MindNode& n) { return ConvExt(n, {3, 4, 5, 6, -1, -1}); });
   for (const char* name : {"Convolution", "ConvolutionStr"})
     table.Add(name, [](MindNode& n) { return ConvExt(n, {3, 4, 5, 8, 6, 7}); });
-  // The inputs are x, weight, bias, stride, padding, output_padding, groups, dilation. `transposed` = 0: always.
+  // Inputs: x, weight, bias, stride, padding, output_padding, groups, dilation. `transposed` 0 means always.
   table.Add("ConvTranspose2D", [](MindNode& n) { return ConvExt(n, {3, 4, 7, 6, 0, 5}); });
 }
 

@@ -27,7 +27,7 @@ Status DensifyOp(LiteNode& n) {
   return {};
 }
 
-// Rounds to 2^bits levels (or one less) between min and max. Moves min and max so that 0 is one of the levels.
+// Rounds to 2^bits levels (or one less) between min and max, which are moved so that 0 is a level.
 Status FakeQuant(LiteNode& n) {
   const auto& o = n.Options<fb::FakeQuantOptions>();
   if (o.num_bits() < 2 || o.num_bits() > 16) return n.Bad(o.num_bits(), " bits");
