@@ -35,8 +35,7 @@ Value* Diagonal(TfNode& n, Value* x, Value* padding) {
   return n.Op("Where", {DiagonalMask(n, size, size, 0), n.Unsqueeze(x, {-1}), padding});
 }
 
-// V2 and V3 take diagonals k, the numbers of rows and columns, and a padding value. Only the main diagonal of
-// a square matrix is common.
+// Fails if input k of the versions V2 and V3 selects other diagonals than the main one.
 Status MainDiagonal(TfNode& n, int k_input) {
   TERN_ASSIGN(const auto k, n.Longs(k_input, "k"));
   for (const int64_t d : k)

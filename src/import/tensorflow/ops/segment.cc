@@ -7,7 +7,7 @@
 namespace tern::tensorflow {
 namespace {
 
-// What an empty segment of a reduction gets.
+// Returns the value from which a reduction starts, which is the result of an empty segment.
 double Start(DType dtype, std::string_view kind) {
   if (kind == "prod" || kind == "mul") return 1;
   if (kind != "max" && kind != "min") return 0;
@@ -60,7 +60,7 @@ Result<Value*> Sizes(TfNode& n, Value* x, Value* ids, Value* count) {
   return axes.empty() ? sizes : n.Unsqueeze(sizes, axes);
 }
 
-// How sums become means: divided by the number of rows, or by its square root.
+// The divisor of the sums: none, the number of rows, or its square root.
 enum class Scale { kNone, kMean, kRoot };
 
 Result<Value*> Sum(TfNode& n, Value* x, Value* ids, Value* count, Scale scale) {
@@ -110,7 +110,7 @@ Status Unsorted(TfNode& n, const char* kind) {
   return {};
 }
 
-// The rows are first selected by indices.
+// Input 1 contains the indices of the rows to reduce.
 Status Sparse(TfNode& n, Scale scale) {
   Value* x = n.Op("Gather", {n.In(0), n.In(1)}, {{"axis", 0}});
   Value* ids = n.In(2);

@@ -111,7 +111,7 @@ Status Cast(TfNode& n) {
     return {};
   }
   return MapInput(n, [&](Value* x) -> Value* {
-    // Going to a narrower integer keeps the low bits. A float truncates first.
+    // Tern's Cast to an integer does what TensorFlow's does: it keeps the low bits and truncates floats.
     return n.Cast(x, to);
   });
 }
