@@ -75,7 +75,7 @@ Result<Tensor> StringsOf(const Buffer& bytes, const TensorInfo& info) {
   return Tensor::Strings(info.dims, texts);
 }
 
-// Permutes elements of whole bytes.
+// Permutes elements that take one or more entire bytes.
 template <class T> void CopyPermuted(const Tensor& from, const Dims& strides, Tensor& to) {
   const T* in = from.data<const T>();
   T* out = to.data<T>();

@@ -19,8 +19,7 @@ struct ViewOf {
   TensorPtr base;
   // Computes the view of a value that has the dims of the base.
   std::function<Result<Value*>(Value* base)> apply;
-  // Returns the base with the elements of the view replaced. If it is null, writes use ScatterView, which is
-  // slower.
+  // Returns the base with the elements of the view replaced. If null, writes use ScatterView (slower).
   std::function<Result<Value*>(Value* base, Value* view)> put;
 };
 

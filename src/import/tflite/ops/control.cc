@@ -54,8 +54,7 @@ void AddVariableOutputs(GraphImporter& body, const std::set<int>& assigned, std:
   for (int resource : assigned) outputs.push_back(body.variables().Find(resource));
 }
 
-// Copies outputs that are values of an enclosing graph, or that occur twice, because a graph must not return
-// them.
+// Copies outputs that are values of an enclosing graph or that occur twice: a graph must not return those.
 void OwnOutputs(Graph& graph, std::vector<Value*>& outputs, Builder& b) {
   std::set<Value*> seen;
   for (Value*& v : outputs)

@@ -163,10 +163,10 @@ Value* PutSlice(Builder& b, Value* base, Value* part, int64_t dim, const Arg& st
   Emit e(b);
   constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
   const bool from_start = start.none() || (start.known() && start.integer == 0);
-  const tern::Shape &whole = base->type.shape, &piece = part->type.shape;
-  const int rank = whole.rank();
+  const tern::Shape &full = base->type.shape, &piece = part->type.shape;
+  const int rank = full.rank();
   const bool inside = rank >= 0 && piece.rank() == rank && dim >= -rank && dim < rank;
-  const bool all = inside && whole[static_cast<int>(dim)] == piece[static_cast<int>(dim)];
+  const bool all = inside && full[static_cast<int>(dim)] == piece[static_cast<int>(dim)];
   if (all || (from_start && end.known() && end.integer == kEnd && step == 1)) return part;
   Value* first = IntVector(b, {start.none() ? Arg::Int(0) : start});
   Value* axis = b.Ints({dim});

@@ -32,7 +32,7 @@ Outcome Length(Interpreter& in, const CallSite& call) {
   return Done(Item(Arg::Computed(length)));
 }
 
-// Reads an item of a list of tensors at an index that the graph computes, or of a list that the graph computes.
+// Reads a list at an index that the graph computes, or a list that the graph computes.
 Outcome AtComputed(Interpreter& in, const Item& list, const Arg& index) {
   for (const Item& item : list.cell->items)
     if (!item.tensor()) return in.NotYet("a list of ", item.Describe(), " is indexed by a computed number");

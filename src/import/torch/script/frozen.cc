@@ -18,8 +18,7 @@ DType DTypeOf(const Arg& number) {
   return number.kind == Arg::Kind::kInt ? DType::kI64 : DType::kF32;
 }
 
-// `left` is the number of parts that may still be copied. A part that occurs several times is copied each
-// time.
+// `left` is the number of parts that may still be copied. A part that occurs twice is copied twice.
 Result<Frozen> FreezeDeep(Interpreter& in, const Item& item, bool with_object, int64_t& left, int depth = 0) {
   if (--left < 0) return in.NotYet("a value contains more than ", kMaxParts, " values");
   if (depth > kMaxDepth) return in.NotYet("a value is nested more than ", kMaxDepth, " deep");
