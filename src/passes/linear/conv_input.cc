@@ -1,5 +1,5 @@
-// Folds a constant factor or term per channel of a Conv's input into its weights and bias. Pictures that are
-// normalised before the first Conv have both.
+// Folds a constant factor or term per channel of a Conv's input into its weights and bias. Models that
+// normalise their input image have both before the first Conv.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 

@@ -35,7 +35,7 @@ Tensor Filled(int64_t count, float value) {
   return t;
 }
 
-// The weights are the sums of means and variances, and the number of summands.
+// Blobs 0 and 1 are sums of means and of variances; blob 2 is the divisor (1 without a blob 2).
 Status BatchNorm(Layer& n) {
   const auto& p = n.proto.batch_norm_param();
   TERN_ASSIGN(const int64_t channels, ChannelsOf(n));
@@ -199,7 +199,7 @@ Status Mvn(Layer& n) {
   return {};
 }
 
-// SSD's layer: divides by the L2 norm of all channels, at each position or of all positions together.
+// SSD's layer: divides by the L2 norm of each position's channels or, with across_spatial, of the item.
 Status Normalize(Layer& n) {
   const auto& p = n.proto.norm_param();
   TERN_ASSIGN(const int64_t channels, ChannelsOf(n));
