@@ -1,5 +1,5 @@
-// Converts operators on complex numbers, which are a last axis of real and imaginary parts, and Fourier
-// transforms.
+// Converts Fourier transforms and operators on complex numbers. A complex tensor is a real tensor with an
+// additional last axis of size 2: the real and the imaginary part.
 #include <cmath>
 
 #include "import/tensorflow/converter.h"

@@ -77,7 +77,8 @@ Status ResourceGatherNd(TfNode& n) {
   return {};
 }
 
-// Indices outside the range have no 1. Tern counts negative indices from the end, so they move out of range.
+// In TensorFlow, an index out of range gives only off_value. Tern's OneHot counts negative indices from the
+// end, so they are replaced by depth, which is out of range.
 Status OneHot(TfNode& n) {
   Value* indices = n.Cast(n.In(0), DType::kI64);
   Value* depth = n.Cast(n.Op("Reshape", {n.In(1), n.b.Ints({})}), DType::kI64);
