@@ -27,7 +27,7 @@ struct Accuracy {
 struct Paired {
   int64_t n = 0, same = 0;       // samples, and how many have the same label from both
   int64_t lost = 0, gained = 0;  // samples that only the first, or only the second, labels correctly
-  double p = 1;                  // exact two-sided McNemar test: how likely such a difference is by chance
+  double p = 1;                  // exact two-sided McNemar test: probability of such a difference by chance
   double change = 0;             // (gained - lost) / n
   double change_low = 0, change_high = 0;  // 95 % confidence interval of the change (Agresti and Min)
 };

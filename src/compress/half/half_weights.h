@@ -18,8 +18,8 @@ struct HalfReport {
 };
 
 // Replaces f32 constants of at least 16 elements by constants of type `to` (f16 or bf16) and a Cast to f32. A
-// constant stays f32 if an element would overflow to infinity, or if rounding would leave less than 40 dB of
-// its signal, as for f16 numbers below 6e-8. Overridable constants are not changed.
+// constant stays f32 if an element would overflow to infinity, or if its signal-to-noise ratio after rounding
+// would be below 40 dB, as in f16 if most elements are below 1e-6. Overridable constants are not changed.
 Result<HalfReport> StoreWeightsAsHalf(Graph& graph, DType to);
 
 }  // namespace tern::compress

@@ -19,7 +19,7 @@ struct RunCosts {
   RunCost before, after;
 };
 
-// Measures two models on the same inputs, in turns.
+// Measures two models on the same inputs. Runs of the two models alternate.
 Result<RunCosts> MeasureCosts(const Graph& before, const Graph& after, const DatumList& inputs, int threads);
 
 }  // namespace tern::compress

@@ -16,7 +16,7 @@ bool IsDepthwise(const Node& node) {
   return IsOp(node, "Conv") && node.attrs.Int("group") == w.dim(0) && w.dim(1) == 1;
 }
 
-// Number of input channels of a layer whose weights are read per channel. 0 for other grouped convolutions.
+// Returns the number of input channels of a layer, or 0 for a grouped convolution that is not depthwise.
 int64_t InputChannels(const Node& node) {
   const Tensor& w = node.input(1)->constant;
   if (IsOp(node, "MatMul")) return w.dim(node.attrs.Bool("transpose_b") ? 1 : 0);
@@ -24,7 +24,7 @@ int64_t InputChannels(const Node& node) {
   return node.attrs.Int("group") == 1 ? w.dim(1) : 0;
 }
 
-// Calls f(weight) for all weights that read input channel `channel`.
+// Calls f(weight) for all weights that multiply input channel `channel`.
 template <class F> void ForEachReader(const Node& node, WeightRows& rows, int64_t channel, const F& f) {
   if (IsDepthwise(node)) {
     for (int64_t c = 0; c < rows.columns; ++c) f(rows.row(channel)[c]);

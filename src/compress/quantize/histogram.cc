@@ -12,7 +12,7 @@ void Histogram::GrowTo(double largest) {
     bound_ = std::ldexp(1.0, std::ilogb(largest) + 1);
   }
   while (largest >= bound_) {
-    // Bins 2i and 2i+1 of the old bound become one bin of the new one, whose middle half they are.
+    // Merges bins 2i and 2i+1. The merged bins are the middle half of the new range, which is twice as wide.
     std::vector<int64_t> merged(kBins, 0);
     for (size_t i = 0; i < kBins; ++i) merged[kBins / 4 + i / 2] += bins_[i];
     bins_ = std::move(merged);

@@ -9,7 +9,7 @@ namespace tern::compress {
 
 // The bins divide [-bound, bound) evenly. The bound is a power of two. It doubles when a larger value
 // arrives, and pairs of bins are then merged, so that the order in which values arrive does not matter. Zeros
-// are counted apart, because every grid represents them exactly.
+// are counted separately, because every grid represents them exactly.
 class Histogram {
  public:
   static constexpr int kBins = 1 << 14;

@@ -1,5 +1,5 @@
 // The calibration method kl: the threshold at which the distribution of the rounded values differs least from
-// that of the values.
+// the original values.
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +22,9 @@ std::vector<double> Magnitudes(const Histogram& histogram, double largest) {
   return bins;
 }
 
-// Returns the divergence of the first `used` bins, where the last one also has the values above, from their
-// approximation by `levels` levels. A level spreads its values evenly over its bins that are not empty.
+// Returns the Kullback-Leibler divergence of two distributions over the first `used` bins. In the first one,
+// the last bin also counts all larger values. The second one has `levels` levels of several bins each, and
+// the values of a level are spread evenly over its bins that are not empty.
 double Divergence(const std::vector<double>& bins, size_t used, size_t levels) {
   double total = 0, kept = 0;
   for (size_t i = 0; i < bins.size(); ++i) total += bins[i];

@@ -29,7 +29,7 @@ Result<MixedPrecision> ReachSqnr(const Quantizer& quantizer, ErrorMeter& meter, 
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return found.alone[a].noise > found.alone[b].noise; });
-  // The first layers are added one by one. Later steps grow, so that there are few of them.
+  // Keeps one more layer in float per step at first, and more layers in later steps, to limit the steps.
   for (size_t kept = 0; found.sqnr < least;) {
     const size_t end = std::min(kept + 1 + kept / 4, layers.size() / 2);
     if (end == kept)

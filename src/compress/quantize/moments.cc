@@ -7,7 +7,7 @@ namespace {
 
 int64_t BlocksOf(int64_t columns) { return (columns + Moments::kMostColumns - 1) / Moments::kMostColumns; }
 
-// Blocks are of equal size, up to one column.
+// Returns the first column of a block. The sizes of blocks differ by at most one column.
 int64_t BlockStart(int64_t columns, int64_t block) { return columns * block / BlocksOf(columns); }
 
 }  // namespace

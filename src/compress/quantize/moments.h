@@ -25,7 +25,7 @@ class Moments {
     int64_t first, columns;
     std::vector<float> covariance;  // [columns][columns]
   };
-  // Returns the covariances of a group. `noise` is added to the diagonal, and 1 % of its mean.
+  // Returns the covariances of a group. Adds `noise` and 1 % of the diagonal's mean to the diagonal.
   std::vector<Block> Covariance(int64_t group, double noise) const;
 
   // The state, to store it and to go on later. Parse returns false, and changes nothing, if the numbers are

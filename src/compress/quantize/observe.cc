@@ -22,7 +22,8 @@ Status CheckFinite(const Tensor& t, const std::string& input, const std::string&
   return {};
 }
 
-// Convolutions have their channels in axis 1, other ops in the last axis.
+// Returns axis 1 if a Conv reads v, or if v has rank 4 or more and no MatMul makes it. Otherwise returns -1,
+// the last axis.
 int ChannelAxis(const Value& v) {
   for (const auto& [reader, index] : v.uses)
     if (IsOp(*reader, "Conv")) return 1;

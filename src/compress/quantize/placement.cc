@@ -17,7 +17,7 @@ bool IsBounds(const Node& node) {
   return true;
 }
 
-// Functions of one operand for which integers have a table of results.
+// Returns whether the node is a function of one operand, which integer kernels compute by a table of results.
 bool IsFunction(const Node& node) {
   if (IsOp(node, "Activation")) return true;
   for (const char* kind : {"sigmoid", "tanh", "hardswish", "softplus", "softsign", "elu", "mish", "abs"})
@@ -101,7 +101,7 @@ class Placer {
     }
   }
 
-  // True if a layer reads the node's result, and if an operand is integer before the node.
+  // True if a layer needs the node's result, and an operand is a graph input or made by an integer node.
   bool Continues(const Node& node) const {
     if (!demanded_.count(node.output(0))) return false;
     for (const Value* v : DataInputs(node))

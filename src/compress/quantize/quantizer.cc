@@ -16,7 +16,7 @@ constexpr const char* kNotApplied[] = {"MergeReduceView"};
 
 constexpr size_t kEqualizeSamples = 32;
 
-// Returns the values that may get a grid, whatever layers stay float.
+// Returns the values that get a grid for at least one choice of layers that stay float.
 std::vector<const Value*> Candidates(const Placement& placement) {
   std::vector<const Value*> found(placement.values.begin(), placement.values.end());
   for (const Layer& layer : placement.layers) {
@@ -155,7 +155,7 @@ std::vector<Statistics> Quantizer::StatisticsOf(const Graph& copy, const Placeme
     const auto group = placement.group.find(twins[i]);
     const Node* producer = twins[i]->producer;
     if (group == placement.group.end()) continue;
-    // Moved elements are those of the operands, which belong to the same group.
+    // Skips values that a node only copies: the operands are in the same group and have the same elements.
     if (producer && placement.integer.count(producer) && OnlyMoves(*producer)) continue;
     groups[group->second].Merge(observer_->observations()[i].statistics);
   }

@@ -59,7 +59,7 @@ class Quantizer {
   using State = std::vector<std::pair<std::string, Tensor>>;
   struct Resume {
     State state;  // of an earlier call that was interrupted; empty if there is none
-    // Called after every tenth of the samples, to store the state. May be empty.
+    // Called each time another 10 % of the samples are done, to store the state. May be empty.
     std::function<Status(const State&)> save;
   };
 

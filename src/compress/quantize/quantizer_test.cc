@@ -284,14 +284,14 @@ TEST(Quantizer, ResumesAnInterruptedCalibration) {
   EXPECT_FALSE(first->Observe(broken, {}, {{}, save}).ok());
   ASSERT_FALSE(stored.empty());
   RandomSamples samples({1, 3, 12, 12}, 20), others({1, 3, 12, 12}, 19);
-  const auto second = Fresh(), whole = Fresh();
+  const auto second = Fresh(), uninterrupted = Fresh();
   std::vector<double> shares;
   const Status resumed =
       second->Observe(samples, [&](double share) { shares.push_back(share); }, {stored, {}});
   ASSERT_TRUE(resumed.ok()) << resumed.ToString();
   EXPECT_EQ(shares.size(), 8U);  // 12 samples were done
-  ASSERT_TRUE(whole->Observe(samples, {}).ok());
-  EXPECT_EQ(PrintGraphExactly(*second->Write()->graph), PrintGraphExactly(*whole->Write()->graph));
+  ASSERT_TRUE(uninterrupted->Observe(samples, {}).ok());
+  EXPECT_EQ(PrintGraphExactly(*second->Write()->graph), PrintGraphExactly(*uninterrupted->Write()->graph));
   const auto third = Fresh();
   EXPECT_FALSE(third->Observe(others, {}, {stored, {}}).ok());
   stored.pop_back();

@@ -39,8 +39,8 @@ Grid SearchMse(const Histogram& histogram, GridKind kind) {
   return GridOf(best, kind);
 }
 
-// Scales the full range. The cosine does not change if all rounded values are scaled, so that it rates the
-// directions of vectors and not their lengths.
+// Tries the full range times several factors, and returns the grid with the largest cosine similarity between
+// the values and the rounded values. The cosine ignores errors that only scale all values.
 Grid SearchCosine(const Histogram& histogram, GridKind kind) {
   const Range full = histogram.range();
   Grid best = GridOf(full, kind);
@@ -54,8 +54,8 @@ Grid SearchCosine(const Histogram& histogram, GridKind kind) {
   return best;
 }
 
-// The projection step of ADMM: minimizes the sum of (v - scale * (q - zero))^2 by turns, over the integers q
-// for a fixed scale (rounding), and over the scale for fixed integers (least squares).
+// The projection step of ADMM: minimizes the sum of (v - scale * (q - zero))^2 alternately over the
+// integers q for a fixed scale (rounding), and over the scale for fixed integers (least squares).
 Grid SearchAdmm(const Histogram& histogram, GridKind kind) {
   Grid grid = GridOf(histogram.range(), kind);
   for (int i = 0; i < kMostIterations; ++i) {

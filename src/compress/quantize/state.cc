@@ -29,7 +29,8 @@ bool ParseObservation(const std::vector<double>& numbers, Observation& o) {
 
 }  // namespace
 
-// Depends on the graph with its weights, and on the names of the samples.
+// Returns a hash of what the state depends on: the graph with its weights, whether the options need moments,
+// and the names of the samples.
 int64_t Quantizer::KeyOf(const Samples& samples) const {
   std::string text = StrCat(HashOf(*graph_), " ", options_.adaround || options_.correct_bias);
   for (size_t i = 0; i < samples.size(); ++i) text += StrCat("\n", samples.NameOf(i));
@@ -57,13 +58,13 @@ Result<size_t> Quantizer::Restore(const Samples& samples, const State& state) {
     return InvalidArgument("the stored state is not one of a calibration");
   if (LoadLong(head, 0) != KeyOf(samples))
     return InvalidArgument("the stored state belongs to another model, other options or other samples");
-  bool whole = LoadLong(head, 1) >= 0 && LoadLong(head, 1) <= static_cast<int64_t>(samples.size());
+  bool complete = LoadLong(head, 1) >= 0 && LoadLong(head, 1) <= static_cast<int64_t>(samples.size());
   for (size_t i = 0; i < observer_->observations().size(); ++i)
-    whole = whole && ParseObservation(numbers(StrCat("value_", i)), observer_->observations()[i]);
+    complete = complete && ParseObservation(numbers(StrCat("value_", i)), observer_->observations()[i]);
   size_t i = 0;
   for (auto& [name, operand] : operands_)
-    whole = whole && operand.moments.Parse(numbers(StrCat("operand_", i++)));
-  if (!whole) return InvalidArgument("the stored state is damaged");
+    complete = complete && operand.moments.Parse(numbers(StrCat("operand_", i++)));
+  if (!complete) return InvalidArgument("the stored state is damaged");
   return static_cast<size_t>(LoadLong(head, 1));
 }
 

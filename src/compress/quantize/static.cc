@@ -7,8 +7,8 @@ namespace {
 
 using Keep = std::map<std::string, std::string>;  // names of layers that stay float, with the reason
 
-// Keeps sensitive layers in float until the outputs are as precise as min_sqnr asks, and with `sensitivity`
-// measures each layer alone.
+// Returns the sensitive layers that must stay float so that the outputs reach min_sqnr. If `sensitivity` is
+// set, also measures the outputs with each layer alone quantized.
 Result<Keep> SensitiveLayers(const Quantizer& quantizer, ErrorMeter& meter, const StaticOptions& options,
                              StaticReport& report) {
   const ShowProgress show = options.measuring ? options.measuring : [](double) {};
@@ -31,7 +31,7 @@ std::string SlowerReason(double integer_ms, double float_ms) {
   return text;
 }
 
-// Keeps layers in float whose integer kernels are slower, if the entire model is faster then.
+// Keeps the layers in float whose integer kernels are slower, if this makes the entire model faster.
 Status KeepFaster(const Quantizer& quantizer, const Graph& before, const DatumList& inputs, const Keep& keep,
                   int threads, StaticReport& report) {
   Keep more = keep;

@@ -13,8 +13,8 @@ namespace tern::compress {
 struct StaticOptions {
   QuantizeOptions quantize;
   double min_sqnr = 0;  // keep the most sensitive layers float until the outputs have this many dB; 0: do not
-  bool fastest = false;      // keep layers float whose integer kernels are slower on this machine
-  bool layers = false;       // also measure the errors of each layer
+  bool fastest = false;  // keep layers float whose integer kernels are slower here, if the model gets faster
+  bool layers = false;   // also measure the errors of each layer
   bool sensitivity = false;  // also measure the outputs with one layer at a time quantized
   Quantizer::Resume resume;
   // Called with the share of a phase that is done. May be empty.

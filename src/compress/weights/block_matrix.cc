@@ -20,7 +20,7 @@ float RoundedOf(float v) {
   return (v + kMagic) - kMagic;
 }
 
-// Returns the squared error of rounding, or more than `limit`.
+// Returns the squared error of rounding with this scale, weighted by `importance` if it is not null.
 float ErrorOf(const float* w, int64_t count, float scale, const BlockFormat& format,
               const float* importance) {
   const float inverse = 1 / scale, low = static_cast<float>(format.low()),

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A message contains control characters near its start, such as the lengths of its fields.
+// Unlike a text, a protobuf message contains control characters near its start, such as lengths of fields.
 bool IsMessage(std::string_view bytes) {
   const std::string_view start = bytes.substr(0, 4096);
   return std::any_of(start.begin(), start.end(), [](char c) {
@@ -35,7 +35,7 @@ Result<Weights> ReadWeights(const std::string& path) {
   if (!file.ok()) return file.TakeStatus().While(context());
   const std::string_view bytes(reinterpret_cast<const char*>(file->data()), file->size());
   if (!bytes.empty() && !IsMessage(bytes))
-    return InvalidArgument("the weights '", path, "' are a text; a binary .caffemodel is needed");
+    return InvalidArgument("the weights '", path, "' are a text file; a binary .caffemodel is needed");
   auto weights = Weights::Read(*file, path);
   if (!weights.ok()) return weights.TakeStatus().While(context());
   return weights;
@@ -73,8 +73,8 @@ bool HasInputs(const pb::NetParameter& net) {
                      [](const pb::LayerParameter& layer) { return layer.type() == "Input"; });
 }
 
-// A .caffemodel contains a network. If it has no inputs, because it is the network of the training, the
-// .prototxt beside it is used.
+// Reads the network that a .caffemodel contains. If this is the training network, which has no inputs, reads
+// the .prototxt beside the file instead.
 Result<std::unique_ptr<Graph>> ReadModel(const load::Source& source, load::ReadContext& context) {
   if (!context.weights.empty())
     return InvalidArgument("the model is a .caffemodel, which contains weights, but the weights '",
@@ -89,7 +89,7 @@ Result<std::unique_ptr<Graph>> ReadModel(const load::Source& source, load::ReadC
   const std::string text = Beside(source.path, ".prototxt");
   if (text.empty())
     return InvalidModel(
-        "the network in the .caffemodel has no inputs of known dims, because it is the network of the training; "
+        "the network in the .caffemodel has no inputs of known dims, because it is the training network; "
         "give the deploy .prototxt as the model and this file with --weights");
   TERN_ASSIGN(Buffer file, Buffer::MapFile(text));
   auto graph =

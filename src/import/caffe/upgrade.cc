@@ -7,8 +7,8 @@
 namespace tern::caffe {
 namespace {
 
-// The names of the layer types in the second format that are not the names of the current format in another
-// spelling.
+// Returns the name in the current format of a layer type of the second format, or "" if the number is none of
+// a type.
 std::string TypeOfV1(pb::V1LayerParameter::LayerType type) {
   static const auto* const kNames = new std::map<int, const char*>{
       {pb::V1LayerParameter::ABSVAL, "AbsVal"},
@@ -54,6 +54,7 @@ std::string TypeOfV1(pb::V1LayerParameter::LayerType type) {
   return it == kNames->end() ? "" : it->second;
 }
 
+// The same for a layer type of the first format. Returns an unknown type unchanged.
 std::string TypeOfV0(const std::string& type) {
   static const auto* const kNames =
       new std::map<std::string, const char*>{{"accuracy", "Accuracy"},

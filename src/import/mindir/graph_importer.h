@@ -73,16 +73,16 @@ class GraphImporter {
   Result<Item> Find(const std::string& name);
   Result<Item> FindConstant(const std::string& name);
 
-  // Gives the results of two branches the same structure, if one of them calls the loop that is being built
-  // again and the other one leaves it.
+  // If one of two branches ends with the next iteration of the loop that is being built, and the other branch
+  // leaves the loop, gives their results the same structure.
   Status Reconcile(Graph& first, Item& yes, Graph& second, Item& no) const;
   // Adds an If with this number of outputs, or with none if the number is not known yet. `result` receives
   // the structure of the result, `count` the number of its tensors.
   Result<Node*> AddIf(const Item& callee, const std::vector<Item>& arguments, const pb::NodeProto& call,
                       int index, int outputs, Item& result, int& count);
 
-  // Returns whether a call of the function starts a loop: the function calls itself, and not only through a
-  // loop that is being built.
+  // Returns whether a call of the function starts a loop: the function calls itself, directly or through
+  // functions that are not loops being built.
   bool StartsLoop(const pb::GraphProto& function) const;
   // Returns whether the function is `target` or calls it, without calls through loops that are being built.
   bool Reaches(const pb::GraphProto& function, const pb::GraphProto& target) const;

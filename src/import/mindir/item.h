@@ -24,7 +24,7 @@ struct Item {
     kType,       // an element type
     kTuple,      // a tuple or a list
     kFunction,   // a graph or a primitive, with its first arguments
-    kSwitch,     // items: a condition, and the functions that a call then calls
+    kSwitch,     // items: a condition, and the functions to call if it is true and if it is false
     kCallAgain,  // the result of a loop's body: the next call of `graph`, with the arguments `items`
     kLeave,  // the result of a body that may leave the loop of `graph`. items: whether the loop goes on, a
              // tuple with the arguments of its next call, and the result if it does not go on

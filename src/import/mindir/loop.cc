@@ -171,8 +171,8 @@ Result<Node*> GraphImporter::AddLoop(Loop& loop) {
   return node;
 }
 
-// Calls what follows a loop: the function that the loop's Switch calls at last. If the loop was left, the
-// result of leaving it is the result.
+// Calls what follows a loop: the function of the loop's Switch that is not the body. If `break` or `return`
+// left the loop, returns their result instead.
 Result<Item> GraphImporter::CallRest(const Loop& loop, const Node& node, const pb::NodeProto& call,
                                      int index) {
   std::vector<Value*> final = loop.initial;
@@ -207,8 +207,8 @@ Result<Item> GraphImporter::CallRest(const Loop& loop, const Node& node, const p
   return Unflatten(*loop.leaving, choice->outputs(), used);
 }
 
-// The loop is built twice. The first one finds the states that never change, such as weights. They are no
-// states of the second loop. It also finds out whether the loop may be left.
+// Builds the loop twice. The first loop finds the states that never change, such as weights, and whether the
+// body may leave the loop. The second loop has only the states that change.
 Result<Item> GraphImporter::CallLoop(const pb::GraphProto& function, const std::vector<Item>& arguments,
                                      const pb::NodeProto& call, int index) {
   TERN_ASSIGN(Item choice, CallUntilSwitch(function, arguments));

@@ -37,7 +37,7 @@ Result<Edge*> BodyImporter::Find(const std::string& tensor) {
   TERN_ASSIGN(const TensorName name, ParseTensorName(tensor));
   auto found = edges_.find(name.node);
   if (found == edges_.end() && outer_ && outer_->Done(name.node)) {
-    // The copy keeps the layouts that this scope adds away from the outer scope.
+    // Returns a copy, because this scope may add a layout to the edge, and the outer scope must not see it.
     TERN_ASSIGN(Edge * edge, outer_->Find(tensor));
     copies_.push_back(*edge);
     return &copies_.back();

@@ -81,7 +81,7 @@ class TfNode {
   DType TypeOf(int i) { return In(i)->type.dtype; }
   Result<int> RankOf(int i);  // fails if the rank is unknown
   Result<int> RankOf(const Value* value);
-  // The rank in TensorFlow's eyes: complex tensors have one axis less.
+  // Inputs whose elements are known at import.
   const Tensor* Constant(int i);                                // null if input i is not a constant
   Result<std::vector<int64_t>> Longs(int i, const char* what);  // fails if input i is not known at import
   Result<int64_t> Long(int i, const char* what);

@@ -95,8 +95,8 @@ Status Frames::FindLoops(const Body& body) {
   return {};
 }
 
-// The inputs from which guards come. Control edges count, because constants in a branch have only them. The
-// edge that closes a loop does not count.
+// Returns the inputs whose guards a node inherits. Includes control edges, because a constant in a branch has
+// no other inputs. Omits the edge that closes a loop.
 std::vector<std::string> Frames::Sources(const pb::NodeDef& node) const {
   const auto loop = loop_merges_.find(node.name());
   if (loop != loop_merges_.end()) return {loop->second};

@@ -14,7 +14,7 @@
 namespace tern::tensorflow {
 namespace {
 
-// Nodes without readers that are no results of a model.
+// Returns whether a node without readers can be a result of the model. Some operators never are.
 bool IsResult(const pb::NodeDef& node) {
   static const std::set<std::string> none = {"NoOp",
                                              "Assert",
@@ -103,7 +103,7 @@ std::set<std::string> FedNodes(const pb::GraphDef& graph) {
   return fed;
 }
 
-// Final values of loops that nothing reads are results only if there are no others.
+// Drops outputs that are final values of loops (Exit), unless there are no other outputs.
 void DropExits(const Body& body, std::vector<NamedTensor>& outputs) {
   const auto is_exit = [&](const NamedTensor& output) {
     const pb::NodeDef* node = body.Find(output.tensor);

@@ -73,7 +73,7 @@ void TfNode::Outs(const std::vector<Value*>& values) {
   for (size_t i = 0; i < values.size(); ++i) Out(static_cast<int>(i), values[i]);
 }
 
-// Returns the input of an op that is a shape or a list of widths, or -1. ONNX wants these inputs in i64.
+// Returns the index of the op's input that is a shape, or pads or repeats, and so must be i64. -1 if none.
 static int ShapeInput(std::string_view op) {
   if (op == "Fill") return 0;
   return op == "Reshape" || op == "Expand" || op == "Pad" || op == "Tile" ? 1 : -1;

@@ -64,7 +64,7 @@ class GraphImporter {
   // Emits (v - zero) * scale. `axis` is the axis of `v` along which the scales of `info` vary.
   Value* Dequantize(Value* v, const TensorInfo& info, int axis, Builder& b);
 
-  // Emits real numbers as the file stores them. Returns `v` if `info` is not quantized.
+  // Emits the Quantize of real numbers to the type of a tensor. Returns `v` if `info` is not quantized.
   Value* Quantize(Value* v, const TensorInfo& info, Builder& b);
 
   int ResourceOf(int tensor) const { return slots_[static_cast<size_t>(tensor)].resource; }

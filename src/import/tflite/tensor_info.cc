@@ -21,7 +21,7 @@ Status ReadQuantization(const fb::QuantizationParameters& p, TensorInfo& info) {
   q.axis = p.quantized_dimension();
   for (float s : q.scales)
     if (!(s >= 0) || !std::isfinite(s))
-      return InvalidModel(info.Describe(), ": the scale ", s, " is not a positive number");
+      return InvalidModel(info.Describe(), ": the scale ", s, " is negative or not finite");
   if (q.zeros.size() == 1 && q.scales.size() > 1) q.zeros.resize(q.scales.size(), q.zeros[0]);
   if (!q.zeros.empty() && !q.scales.empty() && q.zeros.size() != q.scales.size())
     return InvalidModel(info.Describe(), " has ", q.scales.size(), " scales, but ", q.zeros.size(),
@@ -75,7 +75,7 @@ Result<Tensor> StringsOf(const Buffer& bytes, const TensorInfo& info) {
   return Tensor::Strings(info.dims, texts);
 }
 
-// Permutes elements of whole bytes.
+// Permutes elements that take one or more entire bytes.
 template <class T> void CopyPermuted(const Tensor& from, const Dims& strides, Tensor& to) {
   const T* in = from.data<const T>();
   T* out = to.data<T>();

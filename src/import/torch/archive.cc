@@ -5,10 +5,10 @@
 namespace tern::torch {
 namespace {
 
-// Bytes of one text, and of all compressed entries together. The compressed entries of PyTorch are small.
+// Limits the size in bytes of one text, and the unpacked size of all compressed entries together.
 constexpr uint64_t kMaxInflated = uint64_t{1} << 32;
 
-// Entries may share their packed bytes, so that even a small file can claim any total.
+// Without this check, a small file could unpack to any size, because entries may share their packed bytes.
 Status CheckInflated(const std::vector<data::ZipEntry>& entries) {
   uint64_t total = 0;
   for (const auto& e : entries) {
@@ -21,7 +21,7 @@ Status CheckInflated(const std::vector<data::ZipEntry>& entries) {
   return {};
 }
 
-// All entries are in one folder whose name is that of the file when it was written.
+// Returns the folder that contains all entries, or "" if there is none. PyTorch names it after the file.
 std::string RootOf(const std::vector<data::ZipEntry>& entries) {
   if (entries.empty()) return {};
   const std::string& first = entries.front().name;

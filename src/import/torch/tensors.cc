@@ -94,8 +94,7 @@ std::vector<TorchContext::Scope::Written> TorchContext::Scope::WrittenRoots() co
   std::vector<Written> out;
   std::set<const TensorVar*> seen;
   for (const Saved& s : saved_) {
-    const bool older =
-        s.value && s.value->graph != context_.graph_;  // values of this scope are not visible outside
+    const bool older = s.value && s.value->graph != context_.graph_;  // the tensor existed before the scope
     if (!s.tensor->is_view() && older && seen.insert(s.tensor.get()).second)
       out.push_back({s.tensor, s.tensor->value_});
   }

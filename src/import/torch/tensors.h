@@ -19,8 +19,7 @@ struct ViewOf {
   TensorPtr base;
   // Computes the view of a value that has the dims of the base.
   std::function<Result<Value*>(Value* base)> apply;
-  // Returns the base with the elements of the view replaced. Null means that no direct way is known, then
-  // ScatterView is used.
+  // Returns the base with the elements of the view replaced. If null, writes use ScatterView (slower).
   std::function<Result<Value*>(Value* base, Value* view)> put;
 };
 
@@ -40,15 +39,15 @@ class TensorVar : public std::enable_shared_from_this<TensorVar> {
   const Type& type() const { return value_->type; }
   // The value is float [..., 2] with the real and the imaginary parts of a complex tensor.
   bool complex = false;
-  // Elements are in row-major order in memory. Only then, `reshape` and `contiguous` return a view.
+  // Whether PyTorch stores the elements in row-major order. If so, `reshape` and `contiguous` return a view.
   bool dense = true;
-  // How often the storage was written.
+  // A number that increases with each write to the storage.
   int64_t writes() const { return root().version_; }
 
  private:
   friend class TorchContext;
   Value* value_;
-  int64_t version_ = 0;  // of a root: the number of writes; of a view: the version of the root it shows
+  int64_t version_ = 0;  // of a root: the number of its last write; of a view: the root's version it shows
   ViewOf view_;
 };
 
@@ -105,8 +104,8 @@ class TorchContext {
   std::vector<std::string>* warnings_;
 };
 
-// Replaces elements of `base`: the view function applied to the positions of base's elements tells which. Any
-// view can be written this way.
+// Returns `base` with the elements of a view replaced by `view`. To find these elements, applies the view
+// function to the positions of base's elements, so that it works for any view.
 Result<Value*> ScatterView(Builder& b, Value* base, Value* view,
                            const std::function<Result<Value*>(Value*)>& apply);
 

@@ -1,4 +1,4 @@
-// Fuses sums and activations into QConv and QMatMul with an f32 result.
+// Fuses sums into QConv and QMatMul, and activations into those with an f32 result.
 #include <algorithm>
 #include <cmath>
 
@@ -57,8 +57,8 @@ constexpr int kYZero = 7, kInnerZero = 13;
 
 bool IsByte(const Value* v) { return v->type.dtype == DType::kU8 || v->type.dtype == DType::kI8; }
 
-// Returns the QConv or QMatMul that makes v, if all its tensors have 8 bits, it has no residual, and v has no
-// other reader.
+// Returns the QConv or QMatMul that makes v, if its operands and v have 8 bits, its weights are constant, it
+// has no residual, and v has no other reader.
 const Node* ByteProduct(const Value* v) {
   const Node* node = MadeBy(v, "QConv");
   if (!node) node = MadeBy(v, "QMatMul");
@@ -139,7 +139,7 @@ TERN_RULE(FuseSumIntoQuantizedProduct) {
 TERN_RULE(FuseQuantizedSumIntoProduct) {
   return Rule{
       .summary =
-          "the sum of a QConv or QMatMul and an 8-bit tensor is computed by the product; it rounds twice",
+          "a QConv or QMatMul also computes the sum of its 8-bit result and an 8-bit tensor; it rounds twice",
       .level = Level::kExtended,
       .roots = {"QBinary:add"},
       .apply = FuseQuantizedSum,

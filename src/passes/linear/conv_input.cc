@@ -1,5 +1,5 @@
-// Folds a constant factor or term per channel of a Conv's input into its weights and bias. Pictures that are
-// normalised before the first Conv have both.
+// Folds a constant factor or term per channel of a Conv's input into its weights and bias. Models that
+// normalise their input image have both before the first Conv.
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
 
@@ -74,8 +74,7 @@ bool FoldFactor(Rewrite& r) {
                         {binary->node->input(1 - binary->constant), weights, conv.input(2), conv.input(3)}));
 }
 
-// Conv(x + t, w) = Conv(x, w) + sum(w * t), if nothing is padded: the term is not added to zeros of the
-// padding.
+// Conv(x + t, w) = Conv(x, w) + sum(w * t) if the Conv has no pads, because the term is not added to padding.
 bool FoldTerm(Rewrite& r) {
   const auto binary = BinaryBefore(r);
   if (!binary) return false;

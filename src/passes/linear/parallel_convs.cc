@@ -10,7 +10,7 @@
 namespace tern {
 namespace {
 
-// The rule looks at no more terms of a sum.
+// The maximum number of terms into which the rule splits a sum.
 constexpr size_t kMaxTerms = 32;
 
 // The taps of a kernel along one axis. At output position o, tap t reads input element
@@ -29,8 +29,8 @@ struct Branch {
   Value* bias = nullptr;            // constant, or null
   int64_t group = 1, channels = 0;  // channels of the input
   std::vector<Taps> axes;
-  // Multiplications for one output position; 0 for a scale or identity. With extreme pads, the number for
-  // merged taps exceeds int64_t.
+  // The number of multiplications for one output position; 0 for a scale or identity. A double, because
+  // extreme pads can make the number for merged taps exceed int64_t.
   double work = 0;
 };
 
@@ -137,8 +137,8 @@ bool Cover(Rewrite& r, const Taps& from, Taps& to) {
   return true;
 }
 
-// Extends the geometry of `to` so that it covers `from` too. Both have the same input and the same shape of
-// output, so that they have the same channels. Fails if that is more work than both.
+// Extends the geometry of `to` so that it covers `from` too. Both have the same input and the same output
+// shape, and so the same channels. Fails if the result is more work than `to` and `from` together.
 bool Join(Rewrite& r, const Branch& from, Branch& to) {
   Branch both = to;
   both.group = std::gcd(from.group, to.group);
@@ -214,7 +214,7 @@ Value* MergedConv(Rewrite& r, Value* x, const Branch& merged, const std::vector<
   return r.Op(*FindOp("Conv"), attrs, {x, r.Const(std::move(weights)), bias});
 }
 
-// Collects the terms of the sum y, whose inner sums have no other reader.
+// Collects the terms of the sum y. Splits an operand that is itself a sum only if it has no other reader.
 void CollectTerms(Value* y, const Node& root, std::vector<Value*>& terms) {
   Node* sum = y == root.output(0) ? y->producer : OnlyUse(y) ? MadeBy(y, "Binary", "add") : nullptr;
   if (!sum || sum->graph != root.graph || terms.size() >= kMaxTerms) {

@@ -81,7 +81,7 @@ class Changer {
                        [&](const auto& use) { return AllowedBy(*use.first, v, use.second); });
   }
 
-  // `input` is the input that reads v, or -1 if the node makes v.
+  // `input` is the index of the input that reads v, or -1 if the node makes v.
   bool AllowedBy(const Node& node, const Value& v, int input) const {
     if (node.graph != &graph_) return false;
     if (Moves(node)) return MovesOnlyChanges(node) && (input < 0 || ReadsData(node, input));
@@ -102,7 +102,7 @@ class Changer {
   }
   static bool IsQuantizedType(const Value* v) { return v->type.dtype != DType::kF32; }
 
-  // A scale or zero point is not a place.
+  // Returns whether the input reads v as data, and not as a scale or zero point.
   static bool ReadsPlace(const Node& node, const Value& v, int input) {
     const auto places = PlacesOf(node);
     return node.input(input) == &v && std::none_of(places.begin(), places.end(), [&](const Place& p) {
@@ -122,7 +122,8 @@ class Changer {
     for (const Place& p : PlacesOf(node)) {
       const bool change = changes_.count(p.value) > 0;
       const bool implied = !node.input(p.zero) && p.value == node.output(0) && !IsOp(node, "Quantize");
-      // The result's type no longer follows from the type of x.
+      // Without a zero point, the result has the type of x. If the type of x changes and the result's type
+      // does not, the result needs a zero point of its old type.
       if (change || (implied && changes_.count(node.input(0)) > 0 && IsQuantizedType(p.value)))
         node.SetInput(p.zero, graph_.AddConstant(ZeroPoint(node, p, change)));
     }

@@ -10,8 +10,8 @@ namespace {
 
 constexpr DTypeSet kWeights = SetOf(DType::kI4) | SetOf(DType::kU4) | SetOf(DType::kI8) | SetOf(DType::kU8);
 
-// Returns the axis of blocks if the Dequantize has blocks, else the axis of scales per column, for weights
-// that a MatMul multiplies from the right.
+// Returns the axis of the weights, the right operand of a MatMul, that the attribute `axis` of the Dequantize
+// must name: the axis that is summed over if there are blocks, else the axis of the columns of the result.
 int ScaleAxis(bool blocked, bool transposed) { return blocked == transposed ? 1 : 0; }
 
 // Returns the reason why the weights that `d` dequantizes cannot stay quantized, or null if they can.
@@ -44,7 +44,7 @@ Tensor Compact(const Tensor& scale) {
   return halves;
 }
 
-// Returns unsigned weights as signed ones, minus half of the range.
+// Subtracts half of the range from unsigned weights, which makes them signed.
 Tensor Signed(const Tensor& w) {
   const bool nibbles = BitWidth(w.dtype()) == 4;
   Tensor out(nibbles ? DType::kI4 : DType::kI8, w.dims());
@@ -58,7 +58,8 @@ struct Weights {
   Value *q = nullptr, *scale = nullptr, *zero = nullptr;
 };
 
-// Returns the weights without zero points if these are all the middle of the type's range.
+// Returns weights, scales and zero points of the Dequantize. Omits the zero points if all are 0, or if all
+// are the middle of the type's range: the weights then become signed. Converts scales to f16 if possible.
 Weights Simplified(Rewrite& r, const Node& d) {
   Weights w{d.input(0), d.input(1), d.input(2)};
   const Tensor scale = Compact(w.scale->constant);
@@ -74,7 +75,8 @@ Weights Simplified(Rewrite& r, const Node& d) {
 
 bool Fuse(Rewrite& r) {
   const Node& root = r.root();
-  // The pass WidenHalf leaves a Cast of f16 weights to f32. Without it, weights are not rounded to f16.
+  // Ignores a Cast to f32 after the Dequantize, which the pass WidenHalf adds to f16 weights. The MatMulNBits
+  // then uses weights that are not rounded to f16.
   const Node* cast = MadeBy(root.input(1), "Cast");
   const Node* d =
       MadeBy(cast && root.input(1)->type.dtype == DType::kF32 ? cast->input(0) : root.input(1), "Dequantize");

@@ -33,7 +33,7 @@ class Files(LayerTest):
         self.refused(text, says=["layer 'ip' (InnerProduct)", "--weights", "net.caffemodel' does not exist"])
         self.close(run_model(text, {"data": self.x}, "--weights", other)["ip"], self.wanted)
         self.refused(text, "--weights", self.folder / "none.caffemodel", says=["none.caffemodel", "No such file"])
-        self.refused(text, "--weights", text, says=["are a text; a binary .caffemodel is needed"])
+        self.refused(text, "--weights", text, says=["are a text file; a binary .caffemodel is needed"])
         self.refused(other, "--weights", other, says=["the model must be the .prototxt"])
 
     def test_forms_of_blobs(self):

@@ -1,4 +1,4 @@
-"""Recurrent layers, against LiteRT. The model has the layer twice in a row of runs, so that its states are checked, too."""
+"""Recurrent layers, against LiteRT: one run of each layer, and several runs of an LSTM, whose state lives between runs."""
 
 import unittest
 
@@ -24,11 +24,8 @@ def state(*shape):
 
 
 class Recurrent(OpCase):
-    """`layer` is an operator that reads a tensor x."""
-
-    def twice(self, x, make, out_shape, rtol=1e-3, atol=1e-5):
-        """Compares one run. Then compares two runs of LiteRT with a model that has the second run's input after the first: not possible in one file, so
-        the state is checked by the Python API of Tern where it is installed."""
+    def check_layer(self, x, make, out_shape, rtol=1e-3, atol=1e-5):
+        """Compares one run of a model of one operator. `make` returns the operator for the input x and the list of outputs y."""
         y = [T(s) for s in out_shape]
         op = make(x, y)
         self.check_model(Writer([Graph([op], [x], y)]).bytes(), x, rtol, atol)
@@ -54,18 +51,18 @@ class Recurrent(OpCase):
                     x = T([5, 2, 3] if major else [2, 5, 3])
                     opts = options("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=4, cellClip=clip, projClip=clip, timeMajor=major)
                     with self.subTest(kwargs=kwargs, major=major, clip=clip):
-                        self.twice(x, lambda x, y, k=kwargs, o=opts: Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", self.lstm_inputs(x, **k), y, o), [[1, 1, 1]])
+                        self.check_layer(x, lambda x, y, k=kwargs, o=opts: Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", self.lstm_inputs(x, **k), y, o), [[1, 1, 1]])
 
     def test_hybrid_lstm(self):
         for asymmetric in (False, True):
             x = T([2, 5, 3])
             opts = options("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=4, asymmetricQuantizeInputs=asymmetric)
-            self.twice(x, lambda x, y, o=opts: Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", self.lstm_inputs(x, i8), y, o), [[1, 1, 1]], rtol=1e-2, atol=1e-2)
+            self.check_layer(x, lambda x, y, o=opts: Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", self.lstm_inputs(x, i8), y, o), [[1, 1, 1]], rtol=1e-2, atol=1e-2)
 
     def test_lstm(self):
         for kwargs in ({}, {"cifg": True}, {"peephole": True, "projection": 3}):
             opts = options("LSTMOptions", fusedActivationFunction=4, kernelType=0)
-            self.twice(T([2, 3]), lambda x, y, k=kwargs, o=opts: Operator("LSTM", self.lstm_inputs(x, **k), y, o), [[1, 1]])
+            self.check_layer(T([2, 3]), lambda x, y, k=kwargs, o=opts: Operator("LSTM", self.lstm_inputs(x, **k), y, o), [[1, 1]])
 
     def test_basic_lstm(self):
         x, h, c = T([2, 3]), T([2, 4]), T([2, 4])
@@ -83,8 +80,8 @@ class Recurrent(OpCase):
         return Operator("BIDIRECTIONAL_SEQUENCE_LSTM", inputs, y, options("BidirectionalSequenceLSTMOptions", fusedActivationFunction=4, mergeOutputs=merge, timeMajor=False))
 
     def test_bidirectional_lstm(self):
-        self.twice(T([1, 5, 3]), lambda x, y: self.bidirectional(x, y, True), [[1, 1, 1]])
-        self.twice(T([1, 5, 3]), lambda x, y: self.bidirectional(x, y, False), [[1, 1, 1], [1, 1, 1]])
+        self.check_layer(T([1, 5, 3]), lambda x, y: self.bidirectional(x, y, True), [[1, 1, 1]])
+        self.check_layer(T([1, 5, 3]), lambda x, y: self.bidirectional(x, y, False), [[1, 1, 1], [1, 1, 1]])
 
     def test_bidirectional_lstm_with_auxiliary_input(self):
         for weights in (False, True):
@@ -97,25 +94,25 @@ class Recurrent(OpCase):
     def test_rnn(self):
         for act in (0, 1, 4):
             opts = options("RNNOptions", fusedActivationFunction=act)
-            self.twice(T([2, 3]), lambda x, y, o=opts: Operator("RNN", [x, w(4, 3), w(4, 4), w(4), state(2, 4)], y, o), [[1, 1]])
+            self.check_layer(T([2, 3]), lambda x, y, o=opts: Operator("RNN", [x, w(4, 3), w(4, 4), w(4), state(2, 4)], y, o), [[1, 1]])
             for major in (False, True):
                 opts = options("SequenceRNNOptions", fusedActivationFunction=act, timeMajor=major)
-                self.twice(T([5, 2, 3] if major else [2, 5, 3]),
+                self.check_layer(T([5, 2, 3] if major else [2, 5, 3]),
                            lambda x, y, o=opts: Operator("UNIDIRECTIONAL_SEQUENCE_RNN", [x, w(4, 3), w(4, 4), w(4), state(2, 4)], y, o), [[1, 1, 1]])
         opts = options("SequenceRNNOptions", fusedActivationFunction=4)
-        self.twice(T([2, 5, 3]), lambda x, y, o=opts: Operator("UNIDIRECTIONAL_SEQUENCE_RNN", [x, i8(4, 3), i8(4, 4), w(4), state(2, 4)], y, o), [[1, 1, 1]], rtol=1e-2, atol=1e-2)
+        self.check_layer(T([2, 5, 3]), lambda x, y, o=opts: Operator("UNIDIRECTIONAL_SEQUENCE_RNN", [x, i8(4, 3), i8(4, 4), w(4), state(2, 4)], y, o), [[1, 1, 1]], rtol=1e-2, atol=1e-2)
 
     def test_bidirectional_rnn(self):
         for merge in (False, True):
             opts = options("BidirectionalSequenceRNNOptions", fusedActivationFunction=4, mergeOutputs=merge)
-            self.twice(T([2, 5, 3]), lambda x, y, o=opts: Operator("BIDIRECTIONAL_SEQUENCE_RNN", [
+            self.check_layer(T([2, 5, 3]), lambda x, y, o=opts: Operator("BIDIRECTIONAL_SEQUENCE_RNN", [
                 x, w(4, 3), w(4, 4), w(4), state(2, 4), w(4, 3), w(4, 4), w(4), state(2, 4), None, None, None], y, o), [[1, 1, 1]] * (1 if merge else 2))
 
     def test_svdf(self):
         for rank in (1, 2):
             for act in (0, 1):
                 opts = options("SVDFOptions", rank=rank, fusedActivationFunction=act)
-                self.twice(T([2, 3]), lambda x, y, r=rank, o=opts: Operator("SVDF", [x, w(4 * r, 3), w(4 * r, 6), w(4), state(2, 24 * r)], y, o), [[1, 1]])
+                self.check_layer(T([2, 3]), lambda x, y, r=rank, o=opts: Operator("SVDF", [x, w(4 * r, 3), w(4 * r, 6), w(4), state(2, 24 * r)], y, o), [[1, 1]])
 
     def test_states_live_between_runs(self):
         try:

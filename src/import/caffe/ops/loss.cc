@@ -105,7 +105,7 @@ Status InfogainLoss(Layer& n) {
   return {};
 }
 
-// Counts the predictions whose label is among the top_k best classes.
+// Returns the fraction of the predictions whose label is among the top_k best classes.
 Status Accuracy(Layer& n) {
   const auto& p = n.proto.accuracy_param();
   TERN_ASSIGN(const Labelled l, LabelledOf(n, p.axis(), p.has_ignore_label(), p.ignore_label()));

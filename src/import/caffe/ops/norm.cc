@@ -35,7 +35,7 @@ Tensor Filled(int64_t count, float value) {
   return t;
 }
 
-// The weights are the sums of means and variances, and the number of summands.
+// Blobs 0 and 1 are sums of means and of variances; blob 2 is the divisor (1 without a blob 2).
 Status BatchNorm(Layer& n) {
   const auto& p = n.proto.batch_norm_param();
   TERN_ASSIGN(const int64_t channels, ChannelsOf(n));
@@ -108,13 +108,14 @@ Value* AlignedTo(Layer& n, Value* v, int axis, int rank) {
   return axes.empty() ? v : n.b.Op("Unsqueeze", {v, n.b.Ints(axes)});
 }
 
-// The layer's own weights are blobs; with two bottoms the second one is the scale, and blob 0 the bias.
+// With one bottom, blob 0 is the scale and blob 1 the bias. With two bottoms, the second bottom is the scale,
+// and blob 0 the bias.
 Status Scale(Layer& n) {
   const auto& p = n.proto.scale_param();
   TERN_ASSIGN(const int rank, n.RankOf(0));
   const bool given = n.Bottoms() == 2;
   TERN_ASSIGN(const int second_rank, given ? n.RankOf(1) : Result<int>(-1));
-  // A scale without axes multiplies everything.
+  // A scale of rank 0 applies to all elements, whatever `axis` is.
   TERN_ASSIGN(const int axis, n.AxisIn(rank, given && second_rank == 0 ? 0 : p.axis(), true));
   const int count = given ? second_rank : p.num_axes();
   TERN_ASSIGN(const Dims dims, ScaledDims(n, axis, count));
@@ -198,7 +199,7 @@ Status Mvn(Layer& n) {
   return {};
 }
 
-// SSD's layer: divides by the L2 norm of all channels, at each position or of all positions together.
+// SSD's layer: divides by the L2 norm of each position's channels or, with across_spatial, of the item.
 Status Normalize(Layer& n) {
   const auto& p = n.proto.norm_param();
   TERN_ASSIGN(const int64_t channels, ChannelsOf(n));

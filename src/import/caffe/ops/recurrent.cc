@@ -58,7 +58,7 @@ Result<Value*> InitialState(Layer& n, Recurrent& r) {
   return n.b.Op("Fill", {n.b.Ints({r.batch, r.outputs})}, {{"value", Tensor::Of(DType::kF32, {1}, {0})}});
 }
 
-// The body of a Scan. The converters of this file emit ops of a step with it.
+// Emits the ops of one step into `graph`: the body of a Scan, or the graph of an LSTMUnit.
 struct Body {
   Graph* graph;
   Builder b;

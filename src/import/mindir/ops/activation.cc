@@ -18,7 +18,7 @@ Status Clip(MindNode& n, double low, double high) {
   return {};
 }
 
-// The tanh formula, unless GeluExt has approximate 'none'.
+// `otherwise` is the formula, "none" (exact) or "tanh", of a node without the argument approximate.
 Status Gelu(MindNode& n, const char* otherwise) {
   TERN_TRY(Require(n, 0, kFloats));
   n.Out(

@@ -169,8 +169,8 @@ Status Atan2(MindNode& n) {
   const auto number = [&](double v) { return e.Like(x, v); };
   Value *x_zero = e.Binary("equal", x, number(0)), *y_negative = e.Binary("less", y, number(0));
   Value* angle = e.Unary("atan", e.Div(y, e.Where(x_zero, number(1), x)));
-  Value* turned = e.Add(angle, e.Where(y_negative, number(-pi), number(pi)));
-  Value* general = e.Where(e.Binary("less", x, number(0)), turned, angle);
+  Value* shifted = e.Add(angle, e.Where(y_negative, number(-pi), number(pi)));
+  Value* general = e.Where(e.Binary("less", x, number(0)), shifted, angle);
   Value* vertical = e.Mul(e.Unary("sign", y), number(pi / 2));
   n.Out(e.Where(x_zero, vertical, general));
   return {};

@@ -110,7 +110,7 @@ Status ConvTranspose(MindNode& n, int spatial) {
   return {};
 }
 
-// The inputs of the convolutions of mint: x, weight, bias, and then these.
+// The indices of the arguments after x, weight and bias of mint's convolutions.
 struct ExtInputs {
   int stride, padding, dilation, groups, transposed, output_padding;  // -1: absent
 };
@@ -162,7 +162,7 @@ TERN_CONVERTERS(conv) {
     table.Add(name, [](MindNode& n) { return ConvExt(n, {3, 4, 5, 6, -1, -1}); });
   for (const char* name : {"Convolution", "ConvolutionStr"})
     table.Add(name, [](MindNode& n) { return ConvExt(n, {3, 4, 5, 8, 6, 7}); });
-  // x, weight, bias, stride, padding, output_padding, groups, dilation. 0: always transposed.
+  // Inputs: x, weight, bias, stride, padding, output_padding, groups, dilation. `transposed` 0 means always.
   table.Add("ConvTranspose2D", [](MindNode& n) { return ConvExt(n, {3, 4, 7, 6, 0, 5}); });
 }
 

@@ -104,8 +104,8 @@ Status AffineGrid(MindNode& n) {
   return {};
 }
 
-// Blocks of an image as channels: x, kernel, strides, rates, padding. The result is [N, kh·kw·C, H', W'], and
-// the position in a block precedes the channel.
+// im2col: x, kernel, strides, rates, padding. The result is [N, kh·kw·C, H', W'], in which the channel varies
+// fastest within axis 1.
 Status ExtractImagePatches(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 4, 4));

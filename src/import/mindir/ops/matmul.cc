@@ -101,11 +101,11 @@ Status Cross(MindNode& n) {
   const auto [a, b] = Promoted(e, 0, 1);
   for (int i = 0; axis == -65530 && i < n.RankOf(0); ++i)
     if (a->type.shape[i].Is(3)) axis = i;
-  const auto turned = [&](Value* v, std::vector<int64_t> order) {
+  const auto rotated = [&](Value* v, std::vector<int64_t> order) {
     return e.Gather(v, n.b.Ints(order), axis);
   };
-  n.Out(e.Sub(e.Mul(turned(a, {1, 2, 0}), turned(b, {2, 0, 1})),
-              e.Mul(turned(a, {2, 0, 1}), turned(b, {1, 2, 0}))));
+  n.Out(e.Sub(e.Mul(rotated(a, {1, 2, 0}), rotated(b, {2, 0, 1})),
+              e.Mul(rotated(a, {2, 0, 1}), rotated(b, {1, 2, 0}))));
   return {};
 }
 

@@ -6,8 +6,8 @@
 namespace tern::mindir {
 namespace {
 
-// Sets the result to a tuple of y and `statistics` texts. No converter accepts a text, so a model that reads
-// a statistic is refused by an error that names it.
+// Sets the result to a tuple of y and `statistics` texts in place of statistics. No converter accepts a text,
+// so a model that reads a statistic gets an error that names the statistic.
 void OutWithStatistics(MindNode& n, Value* y, size_t statistics) {
   std::vector<Item> items = {Item::Of(y)};
   for (size_t i = 0; i < statistics; ++i) items.push_back(Item::Text(StrCat("a statistic of ", n.op())));

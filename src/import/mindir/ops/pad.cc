@@ -61,7 +61,7 @@ Result<std::vector<int64_t>> LastFirst(MindNode& n, const std::vector<int64_t>& 
   return pads;
 }
 
-// x, paddings, value. Without paddings_contiguous, the pads before all axes precede those after them.
+// x, paddings, value. Refuses paddings_contiguous = False, which lists the pads in another order.
 Status PadV3(MindNode& n) {
   TERN_TRY(Require(n, 0, kNumbers | kBools));
   if (!n.Bool(n.kAttribute, {"paddings_contiguous"}, true)) return n.NotYet("paddings_contiguous = False");

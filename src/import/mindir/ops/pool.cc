@@ -43,7 +43,8 @@ AttrList KernelAttrs(MindNode& n, const char* kind, int spatial, int first) {
           {"pads", BothEnds(n.Ints(at(2), {"pads", "padding"}, {0}), spatial)}};
 }
 
-// Max poolings that also return the index of the maximum. Tern has the index, but of the whole tensor.
+// Max poolings that also return the index of the maximum. Tern's index refers to the entire tensor, so a
+// model that uses the index is refused.
 Converter MaxPoolWithIndex(int spatial, int first) {
   return [=](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));

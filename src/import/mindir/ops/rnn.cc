@@ -41,7 +41,7 @@ Status Lstm(MindNode& n) {
   return {};
 }
 
-// Active dropout is random, so only a network that does not drop anything is accepted.
+// Dropout that drops elements is random. Accepts only dropout that keeps all elements.
 Status Dropout(MindNode& n) {
   if (!n.Has(0)) return n.Bad("needs an input");
   const bool drop = n.op() != "Dropout";

@@ -86,7 +86,7 @@ class StridedSlicer {
     Value* y = n.In(0);
     if (!axes_.empty())
       y = n.b.Op("Slice", {y, e.Concat(begins_, 0), e.Concat(ends_, 0), n.b.Ints(axes_), n.b.Ints(steps_)});
-    // From the last axis to the first, so that the numbers of the other axes stay valid.
+    // Removes the last axis first, so that the indices of the other axes stay valid.
     for (size_t k = picked_.size(); k-- > 0;)
       y = e.Gather(y, ElementOf(n, 1, picked_[k].second), picked_[k].first);
     return new_axes_.empty() ? y : e.Unsqueeze(y, new_axes_);
@@ -116,8 +116,8 @@ Status Slice(MindNode& n) {
     std::vector<int64_t> ends;
     for (size_t i = 0; i < begins->size(); ++i) {
       int64_t sum = 0;
-      const bool whole = (*sizes)[i] < 0 || __builtin_add_overflow((*begins)[i], (*sizes)[i], &sum);
-      ends.push_back(whole ? kToEnd : sum);
+      const bool to_end = (*sizes)[i] < 0 || __builtin_add_overflow((*begins)[i], (*sizes)[i], &sum);
+      ends.push_back(to_end ? kToEnd : sum);
     }
     end = n.b.Ints(ends);
   } else {
@@ -166,7 +166,8 @@ Status Reverse(MindNode& n) {
   return {};
 }
 
-// Elements that leave at one end enter at the other. Without axes, the flat tensor is rolled.
+// Shifts elements along axes; elements shifted beyond the end reappear at the start. Without axes, the flat
+// tensor is shifted.
 Status Roll(MindNode& n) {
   TERN_TRY(RequireRank(n, 0, 0));
   Emit e(n);

@@ -74,7 +74,7 @@ Status TopKExt(MindNode& n) {
   return {};
 }
 
-// Sorts by TopK with the whole length of the axis.
+// Sorts by a TopK whose k is the size of the axis.
 Result<std::vector<Value*>> Sorted(MindNode& n, int64_t axis, bool descending, DType index_type) {
   TERN_TRY(Require(n, 0));
   TERN_TRY(RequireRank(n, 0, 1));

@@ -94,7 +94,7 @@ Value* Plus(TfNode& n, Value* x, Value* y) {
   return x->type.dtype == DType::kString ? n.Op("StringConcat", {x, y}) : n.Binary("add", x, y);
 }
 
-// Complex numbers add like vectors, if none of the two broadcasts along a missing axis.
+// Adds or subtracts complex numbers part by part. Broadcasting aligns the last axes, which are the parts.
 Converter AddLike(Value* (*function)(TfNode&, Value*, Value*)) {
   return [function](TfNode& n) -> Status {
     if (!n.IsComplex(0) && !n.IsComplex(1))

@@ -1,5 +1,5 @@
-// Converts operators on complex numbers, which are a last axis of real and imaginary parts, and Fourier
-// transforms.
+// Converts Fourier transforms and operators on complex numbers. A complex tensor is a real tensor with an
+// additional last axis of size 2: the real and the imaginary part.
 #include <cmath>
 
 #include "import/tensorflow/converter.h"
@@ -97,7 +97,7 @@ Status Rfft(TfNode& n, int axes) {
   return {};
 }
 
-// The full spectrum follows from its half by symmetry: element -k is the conjugate of element k.
+// Completes the half of the spectrum by symmetry: element -k is the conjugate of element k.
 Status Irfft(TfNode& n, int axes) {
   TERN_TRY(NeedComplex(n));
   Value* x = n.In(0);

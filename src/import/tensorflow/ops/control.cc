@@ -78,7 +78,7 @@ Status Case(TfNode& n) {
   return {};
 }
 
-// Whether a loop passes an argument on without a change. Such arguments are not states.
+// Returns for each argument whether the loop passes it on unchanged. Such arguments are not states.
 std::vector<bool> Invariants(const Body& body) {
   std::vector<bool> out;
   const auto& signature = body.function->signature();

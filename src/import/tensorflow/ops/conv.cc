@@ -58,8 +58,8 @@ Status DepthwiseConv(TfNode& n) {
   return {};
 }
 
-// The sizes of a transposed convolution along one axis. TensorFlow names the size of the result, which
-// determines how much of the full result is cropped.
+// What is cropped from the full result of a transposed convolution at the start and end of one axis, and what
+// is added at its end. TensorFlow states the size of the result, from which these numbers follow.
 struct Crop {
   int64_t begin = 0, end = 0, added = 0;
 };

@@ -99,7 +99,7 @@ Status CombinedNms(TfNode& n) {
   Value* at = n.Op("Where", {valid, best[1], n.b.Scalar(DType::kI64, 0)});
   Value* size = n.Binary("max", d.n, n.b.Ints({1}));
   Value* zero = n.b.Scalar(DType::kF32, 0);
-  // The box of class c and number i is row batch * classes + c of the boxes of all samples.
+  // Box i of class c of sample s is row (s * classes + c) * n + i of the boxes of all samples.
   Value* sample = n.Unsqueeze(
       n.Op("Range", {n.b.Scalar(DType::kI64, 0), n.Scalar(d.batch), n.b.Scalar(DType::kI64, 1)}), {1});
   Value* row = n.Binary("add", n.Binary("mul", sample, columns), at);

@@ -12,7 +12,7 @@ Edge Same(TfNode& n, int i, Value* v) {
   return e;
 }
 
-// Gathers with leading axes that both tensors share. With them, indices select per sample.
+// Gathers from tensors that share `batch` leading axes. The indices of a sample select from the same sample.
 Result<Value*> BatchGather(TfNode& n, Value* x, Value* indices, int64_t axis, int64_t batch) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   TERN_ASSIGN(const int own, n.RankOf(indices));
@@ -77,7 +77,8 @@ Status ResourceGatherNd(TfNode& n) {
   return {};
 }
 
-// Indices outside the range have no 1. Tern counts negative indices from the end, so they move out of range.
+// In TensorFlow, an index out of range gives only off_value. Tern's OneHot counts negative indices from the
+// end, so they are replaced by depth, which is out of range.
 Status OneHot(TfNode& n) {
   Value* indices = n.Cast(n.In(0), DType::kI64);
   Value* depth = n.Cast(n.Op("Reshape", {n.In(1), n.b.Ints({})}), DType::kI64);
@@ -224,7 +225,7 @@ Status Bincount(TfNode& n) {
                     {x, n.Cast(n.Op("Reshape", {n.In(1), n.b.Ints({})}), DType::kI64),
                      n.b.Const(n.Numbers(to, {2}, {0, 1}))},
                     {{"axis", -1}});
-  // Tern's OneHot counts negative values from the end, and TensorFlow refuses them.
+  // Tern's OneHot counts negative values from the end. This does not matter, because TensorFlow refuses them.
   const int64_t axis = n.op() == "DenseBincount" && rank == 2 ? 1 : 0;
   if (binary) {
     n.Out(0, n.Reduce("max", one, {axis}, false));

@@ -56,8 +56,8 @@ Status ResizeArea(TfNode& n) {
   return {};
 }
 
-// Positions of samples along one axis, relative to the image: [boxes, size]. `start` and `end` are [boxes,
-// 1].
+// Positions of samples along one axis as fractions of the image: [boxes, size], from `start` to `end`, which
+// are [boxes, 1].
 Value* Positions(TfNode& n, Value* start, Value* end, int64_t size) {
   if (size == 1) return n.Binary("mul", n.Binary("add", start, end), n.b.Scalar(DType::kF32, 0.5));
   std::vector<double> steps;

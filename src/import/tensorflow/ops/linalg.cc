@@ -35,8 +35,7 @@ Value* Diagonal(TfNode& n, Value* x, Value* padding) {
   return n.Op("Where", {DiagonalMask(n, size, size, 0), n.Unsqueeze(x, {-1}), padding});
 }
 
-// V2 and V3 take diagonals k, the numbers of rows and columns, and a padding value. Only the main diagonal of
-// a square matrix is common.
+// Fails if input k of the versions V2 and V3 selects other diagonals than the main one.
 Status MainDiagonal(TfNode& n, int k_input) {
   TERN_ASSIGN(const auto k, n.Longs(k_input, "k"));
   for (const int64_t d : k)
@@ -157,11 +156,11 @@ Status Determinant(TfNode& n) {
 
 Status Cross(TfNode& n) {
   Value *a = n.In(0), *b = n.In(1);
-  const auto turned = [&](Value* x, std::vector<int64_t> order) {
+  const auto rotated = [&](Value* x, std::vector<int64_t> order) {
     return n.Op("Gather", {x, n.b.Ints(order)}, {{"axis", -1}});
   };
-  Value* left = n.Binary("mul", turned(a, {1, 2, 0}), turned(b, {2, 0, 1}));
-  Value* right = n.Binary("mul", turned(a, {2, 0, 1}), turned(b, {1, 2, 0}));
+  Value* left = n.Binary("mul", rotated(a, {1, 2, 0}), rotated(b, {2, 0, 1}));
+  Value* right = n.Binary("mul", rotated(a, {2, 0, 1}), rotated(b, {1, 2, 0}));
   n.Out(0, n.Binary("sub", left, right));
   return {};
 }

@@ -77,7 +77,7 @@ Value* Bessel(TfNode& n, Value* x, int order, bool scaled) {
   return n.Op("Where", {n.Binary("less", a, limit), small, large});
 }
 
-// Stirling's series at x + 8, and the recurrence down to x. Reflection for x below 0.5.
+// For x >= 0.5: Stirling's series at x + 8, and the recurrence down to x.
 Value* LgammaPositive(TfNode& n, Value* x) {
   Value* product = x;
   for (int k = 1; k < 8; ++k) product = n.Binary("mul", product, n.Binary("add", x, n.Like(x, k)));
@@ -91,6 +91,7 @@ Value* LgammaPositive(TfNode& n, Value* x) {
   return n.Binary("sub", sum, n.Unary("log", product));
 }
 
+// Uses the reflection formula for x below 0.5. Digamma does the same with the derivatives.
 Value* Lgamma(TfNode& n, Value* x) {
   Value* low = n.Binary("less", x, n.Like(x, 0.5));
   Value* reflected = n.Binary("sub", n.Like(x, 1), x);

@@ -16,7 +16,7 @@ Range Nudge(TfNode& n, Value* min, Value* max, double low, double high) {
   const auto number = [&](double v) { return n.b.Scalar(DType::kF32, v); };
   Value* scale = n.Binary("div", n.Binary("sub", max, min), number(high - low));
   Value* zero = n.Binary("sub", number(low), n.Binary("div", min, scale));
-  // Ties round up, because the value is positive in the interesting range.
+  // Rounds ties up. For positive values, which are not clamped below, this equals rounding away from zero.
   Value* rounded = n.Unary("floor", n.Binary("add", zero, number(0.5)));
   rounded = n.Binary("min", n.Binary("max", rounded, number(low)), number(high));
   return {n.Binary("mul", n.Binary("sub", number(low), rounded), scale),
@@ -51,7 +51,7 @@ Status FakeQuantArgs(TfNode& n) {
   return FakeQuantWith(n, n.b.Scalar(DType::kF32, n.Float("min")), n.b.Scalar(DType::kF32, n.Float("max")));
 }
 
-// Rounds to levels of a range that is symmetric (signed) or starts at the minimum.
+// Rounds to the levels of a quantization without zero point, to signed or unsigned integers.
 Status QuantizeAndDequantize(TfNode& n) {
   const bool is_signed = n.Bool("signed_input"), given = n.Bool("range_given");
   const bool narrow = n.HasAttr("narrow_range") && n.Bool("narrow_range");
@@ -68,7 +68,8 @@ Status QuantizeAndDequantize(TfNode& n) {
   const double top = std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits)) - 1;
   const double bottom = is_signed ? (narrow ? -top : -top - 1) : (narrow ? 1 : 0);
   Value *zero = n.Like(x, 0), *huge = n.Like(x, 3.0e38);
-  // The scale from the side that needs the larger range. A side without values does not count.
+  // Computes the scale from each side of the range, and uses the smaller one, which covers both sides. A side
+  // that has no values does not count.
   Value* product_min = n.Binary("mul", n.Like(x, bottom), min);
   Value* from_min =
       n.Op("Where", {n.Binary("greater", product_min, zero), n.Binary("div", n.Like(x, bottom), min), huge});

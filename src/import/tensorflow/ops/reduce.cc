@@ -87,7 +87,7 @@ Status TopKV2(TfNode& n) {
   return TopKWith(n, n.Vector(n.In(1)), indices);
 }
 
-// The n-th smallest element along the last axis.
+// The n-th smallest element along the last axis, or the n-th largest if `reverse` is set.
 Status NthElement(TfNode& n) {
   Value* at = n.Vector(n.In(1));
   const bool reverse = n.Bool("reverse");

@@ -7,7 +7,7 @@
 namespace tern::tensorflow {
 namespace {
 
-// What an empty segment of a reduction gets.
+// Returns the value from which a reduction starts, which is the result of an empty segment.
 double Start(DType dtype, std::string_view kind) {
   if (kind == "prod" || kind == "mul") return 1;
   if (kind != "max" && kind != "min") return 0;
@@ -42,7 +42,7 @@ Result<Value*> Scatter(TfNode& n, Value* x, Value* ids, Value* count, const char
 
 Value* LastPlusOne(TfNode& n, Value* ids) {
   Value* wide = n.Cast(ids, DType::kI64);
-  // No ids at all make no segments.
+  // Appends -1, so that the result is 0 if there are no ids.
   Value* padded = n.Concat({wide, n.b.Ints({-1})}, 0);
   Value* last = n.Op("Reduce", {padded}, {{"kind", "max"}, {"keep_dims", true}});
   return n.Binary("add", last, n.b.Ints({1}));
@@ -60,7 +60,7 @@ Result<Value*> Sizes(TfNode& n, Value* x, Value* ids, Value* count) {
   return axes.empty() ? sizes : n.Unsqueeze(sizes, axes);
 }
 
-// How sums become means: divided by the number of rows, or by its square root.
+// The divisor of the sums: none, the number of rows, or its square root.
 enum class Scale { kNone, kMean, kRoot };
 
 Result<Value*> Sum(TfNode& n, Value* x, Value* ids, Value* count, Scale scale) {
@@ -110,7 +110,7 @@ Status Unsorted(TfNode& n, const char* kind) {
   return {};
 }
 
-// The rows are first selected by indices.
+// Input 1 contains the indices of the rows to reduce.
 Status Sparse(TfNode& n, Scale scale) {
   Value* x = n.Op("Gather", {n.In(0), n.In(1)}, {{"axis", 0}});
   Value* ids = n.In(2);

@@ -7,7 +7,7 @@
 namespace tern::tensorflow {
 namespace {
 
-// The shape in TensorFlow's eyes: without the last axis of a complex tensor.
+// Returns the shape without the last axis of a complex tensor, because TensorFlow has no such axis.
 Value* ShapeAt(TfNode& n, int i) {
   if (n.IsComplex(i)) return n.Op("Shape", {n.In(i)}, {{"end", -1}});
   return n.ShapeOf(n.In(i));

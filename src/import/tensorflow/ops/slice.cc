@@ -163,7 +163,7 @@ Status Slice(TfNode& n) {
   return {};
 }
 
-// Rows of [before, after] become all widths before, then all after.
+// Converts the pads [rank, 2] of rows (before, after) to Tern's order: all pads before, then all pads after.
 Value* Widths(TfNode& n, Value* pads) { return n.Vector(n.Transpose(pads, {1, 0})); }
 
 Value* PermuteRows(TfNode& n, Value* pads, int rank) {

@@ -42,7 +42,7 @@ Status ToNumber(TfNode& n) {
   return {};
 }
 
-// Numbers other than integers depend on the format of printf.
+// Supports integers only, because the texts of other numbers depend on a format of printf.
 Status AsString(TfNode& n) {
   if (!IsInt(n.TypeOf(0)) || n.Int("width") != -1 || !n.Text("fill").empty())
     return n.NotYet("texts of ", DTypeName(n.TypeOf(0)), " in a given format");

@@ -91,8 +91,7 @@ Value* Ndtri(TfNode& n, Value* x) {
   return n.Binary("mul", Erfinv(n, z), n.Like(x, std::sqrt(2.0)));
 }
 
-// x for x <= 0 below the largest float of a type would need the stored bits, so only the sign function of
-// integers needs care: Tern's sign is defined for all numbers.
+// Converts elements to the type DstT, also from and to complex types.
 Status Cast(TfNode& n) {
   TERN_ASSIGN(const DType to, n.DTypeAttr("DstT"));
   if (IsComplex(to)) {
@@ -112,7 +111,7 @@ Status Cast(TfNode& n) {
     return {};
   }
   return MapInput(n, [&](Value* x) -> Value* {
-    // Going to a narrower integer keeps the low bits. A float truncates first.
+    // Tern's Cast to an integer does what TensorFlow's does: it keeps the low bits and truncates floats.
     return n.Cast(x, to);
   });
 }

@@ -48,13 +48,13 @@ Status CallOnce(LiteNode& n) {
   return {};
 }
 
-// Returns the values that the graphs give to variables, in the order of `assigned`. A graph that does not
-// assign a variable gives its present value.
+// Appends the values that variables have at the end of the graph, in the order of `assigned`. A variable that
+// the graph does not assign has its value from before.
 void AddVariableOutputs(GraphImporter& body, const std::set<int>& assigned, std::vector<Value*>& outputs) {
   for (int resource : assigned) outputs.push_back(body.variables().Find(resource));
 }
 
-// A graph's output must be a value of the graph, not of the graph around it.
+// Copies outputs that are values of an enclosing graph or that occur twice: a graph must not return those.
 void OwnOutputs(Graph& graph, std::vector<Value*>& outputs, Builder& b) {
   std::set<Value*> seen;
   for (Value*& v : outputs)

@@ -70,7 +70,7 @@ Value* RoundedRows(Builder& b, Value* x, bool asymmetric) {
   return b.Op("Dequantize", {q, range.scale, range.zero}, {{"axis", int64_t{0}}});
 }
 
-// Weights with one scale per channel are combined with an asymmetric input, others with a symmetric one.
+// LiteRT rounds x asymmetrically if the weights have one scale per channel, and for depthwise convolutions.
 Result<Value*> HybridConv(LiteNode& n, Value* w, AttrList attrs) {
   const bool asymmetric = n.op() == "DEPTHWISE_CONV_2D" || n.InfoIn(1).quant.scales.size() > 1;
   Value* x = RoundedRows(n.b, n.Real(0, Layout::kFirst), asymmetric);

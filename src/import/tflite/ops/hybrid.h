@@ -19,7 +19,8 @@ Value* RoundedRows(Builder& b, Value* x, bool asymmetric);
 // Emits a convolution of input 0 (float) with the dequantized filter `w` and the bias (input 2).
 Result<Value*> HybridConv(LiteNode& n, Value* w, AttrList attrs);
 
-// Emits x · wᵀ + bias, where x is float [rows, k] and `w` is input w_index, quantized [n, k].
+// Emits x · wᵀ + bias, where x is float [rows, k] and `w` is input w_index, quantized [n, k]. Rounds the rows
+// of x to 8 bits, except if w has scales per block.
 Result<Value*> HybridProduct(LiteNode& n, Value* x, int w_index, Value* bias, bool asymmetric);
 
 }  // namespace tern::tflite

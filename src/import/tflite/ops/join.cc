@@ -4,7 +4,7 @@
 namespace tern::tflite {
 namespace {
 
-// Inputs with the quantization of the result are joined as stored.
+// Concatenates the stored integers if all inputs have the quantization of the result, else real numbers.
 Status Concatenation(LiteNode& n) {
   const auto& o = n.Options<fb::ConcatenationOptions>();
   if (n.InputCount() < 1) return n.Bad("has no inputs");
@@ -77,9 +77,9 @@ Status SplitV(LiteNode& n) {
     if (known[i] > 0) sum += known[i];
   }
   if (open >= 0) {
-    const Dim& whole = n.In(0)->type.shape[static_cast<int>(a)];
-    if (!whole.known()) return n.NotYet("a size of -1 along an axis of unknown size");
-    known[static_cast<size_t>(open)] = whole.value() - sum;
+    const Dim& size = n.In(0)->type.shape[static_cast<int>(a)];
+    if (!size.known()) return n.NotYet("a size of -1 along an axis of unknown size");
+    known[static_cast<size_t>(open)] = size.value() - sum;
   }
   return SplitAlong(n, 0, a, n.b.Ints(known));
 }

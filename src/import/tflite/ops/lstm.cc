@@ -135,7 +135,7 @@ class Lstm {
     if (Present(in_.projection_bias)) projection_bias_ = RealBias(n_, in_.projection_bias);
   }
 
-  // Completes the sum of a gate.
+  // Adds the parts of a gate that depend on the states, and normalizes the sum if the layer has a norm.
   Value* Gate(Builder& b, int gate, Value* part, Value* h, Value* c) {
     Value* sum = Binary(b, "add", part, products_.Times(b, h, recurrent_[At(gate)]));
     if (Value* p = peephole_[At(gate)]) sum = Binary(b, "add", sum, Binary(b, "mul", c, p));
@@ -238,7 +238,7 @@ Status LstmStep(LiteNode& n) {
   return {};
 }
 
-// The auxiliary input is an additional input if it has weights. Without them, it is the input of the backward
+// If the auxiliary input has weights, both layers add its product. Otherwise it is the input of the backward
 // layer.
 Status BidirectionalLstm(LiteNode& n) {
   const auto& o = n.Options<fb::BidirectionalSequenceLSTMOptions>();

@@ -38,7 +38,7 @@ Status FullyConnected(LiteNode& n) {
   return {};
 }
 
-// A quantized right operand of a float product is rounded per row of the left operand.
+// If only the right operand is quantized, TensorFlow Lite also quantizes each row of the left one.
 Status BatchMatMul(LiteNode& n) {
   const auto& o = n.Options<fb::BatchMatMulOptions>();
   Value* left = n.Real(0);

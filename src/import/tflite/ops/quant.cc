@@ -21,13 +21,13 @@ Status Dequantize(LiteNode& n) {
   return {};
 }
 
-// The input has been made dense when it was read.
+// The importer converts sparse tensors to dense ones when it reads them, so nothing remains to do.
 Status DensifyOp(LiteNode& n) {
   n.Out(0, n.b.Op("Identity", {n.In(0)}));
   return {};
 }
 
-// Rounds to one of 2^bits numbers between min and max, which are moved so that 0 is one of them.
+// Rounds to 2^bits levels (or one less) between min and max, which are moved so that 0 is a level.
 Status FakeQuant(LiteNode& n) {
   const auto& o = n.Options<fb::FakeQuantOptions>();
   if (o.num_bits() < 2 || o.num_bits() > 16) return n.Bad(o.num_bits(), " bits");

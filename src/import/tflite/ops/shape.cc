@@ -104,7 +104,7 @@ Status Tile(LiteNode& n) {
   return {};
 }
 
-// A width of the stored integer type that the Cast is the inverse of: the last dim changes if the width does.
+// Reads the bits as another type. As in Tern's BitCast, the last dim changes if the width of the type does.
 Status BitCastOp(LiteNode& n) {
   n.Out(0, n.b.Op("BitCast", {n.In(0)}, {{"to", n.InfoOut(0).dtype}}));
   return {};

@@ -23,7 +23,7 @@ Status Slice(LiteNode& n) {
   return {};
 }
 
-// One axis of a strided slice in the input's order: the range that is read, and what happens to the axis.
+// One input axis of a strided slice: which entry of begin, end and strides applies, and if it is removed.
 struct AxisRange {
   int spec = -1;  // the index in begin, end and strides; -1 for an axis that the ellipsis covers
   bool shrink = false;
@@ -92,7 +92,7 @@ Status StridedSlice(LiteNode& n) {
     Value* begin = open_begin ? b.Ints({step > 0 ? 0 : INT32_MAX}) : part(1, begins, i);
     starts.push_back(begin);
     if (shrink) {
-      // The element -1 is the last one, so that the slice that contains it ends at the end.
+      // The slice of element -1 (the last one) must not end at begin + 1, because an end of 0 is the start.
       Value* next = Binary(b, "add", begin, b.Ints({1}));
       Value* last = Binary(b, "equal", begin, b.Ints({-1}));
       stops.push_back(
@@ -121,8 +121,7 @@ Status DepthToSpace(LiteNode& n, const char* op, int64_t block) {
   return {};
 }
 
-// Returns the constants of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: the blocks [spatial] and pads [spatial,
-// 2].
+// Returns the constants of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: blocks [spatial] and pads [spatial, 2].
 Status BlockArguments(LiteNode& n, std::vector<int64_t>& blocks, std::vector<int64_t>& pads) {
   const auto block = n.Longs(1), pad = n.Longs(2);
   if (!block || !pad) return n.NotYet("blocks or pads that are not constant");

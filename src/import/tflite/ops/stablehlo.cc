@@ -1,5 +1,5 @@
-// Converts operators of StableHLO, which occur in files of converters for JAX and torch. Shapes of results
-// that an operator does not state are those of the file.
+// Converts operators of StableHLO, which occur in files of converters for JAX and torch. Where the inputs do
+// not determine a result's shape, the shape that the file states is used.
 #include "import/tflite/ops/emit.h"
 
 namespace tern::tflite {
@@ -208,8 +208,8 @@ Status DotGeneral(LiteNode& n) {
   return {};
 }
 
-// The body has one operator, which combines two numbers. The inputs are x and the first value, which must be
-// neutral.
+// Inputs: x and the initial value, which is combined with the reduced value once. The body must be a single
+// operator that combines two numbers.
 Status ReduceOp(LiteNode& n) {
   const auto& o = n.Options2<fb::StablehloReduceOptions>();
   const Model& model = n.importer().context().model;
@@ -239,7 +239,7 @@ Status ReduceOp(LiteNode& n) {
   return {};
 }
 
-// Adds dilations[i] - 1 elements between two elements along axis i. Inputs: x, dilations, the value of the
+// Inserts dilations[i] - 1 elements between neighbours along axis i. Inputs: x, dilations, the value of the
 // new elements.
 Status Dilate(LiteNode& n) {
   Builder& b = n.b;

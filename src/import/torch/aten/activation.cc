@@ -83,7 +83,8 @@ Status Shrink(AtenNode& n, bool soft) {
   return {};
 }
 
-// Values beyond threshold / beta are returned unchanged, where softplus equals its argument anyway.
+// PyTorch returns x where beta * x exceeds the threshold. From about 15 on, softplus(x) rounds to x in f32,
+// so that only smaller thresholds need a Where.
 Status Softplus(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");

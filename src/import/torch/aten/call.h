@@ -18,8 +18,8 @@ struct Place {
 
 // Emits the ops of an operator and returns its results: one Arg per return of the schema. `op` is
 // "aten::add", whose overload the arguments select, or "aten::add.Tensor". "aten::add.default" is the
-// overload without a name. A result that shares memory with an argument is a view of it, and an operator that
-// writes changes the tensors that it writes.
+// overload without a name. A result that shares memory with an argument becomes a view of it. An in-place
+// operator gives its first argument a new value.
 Result<std::vector<Arg>> Call(TorchContext& context, std::string_view op, const std::vector<Arg>& args,
                               const Keywords& keywords, const Place& place);
 

@@ -75,7 +75,7 @@ Status Conjugate(AtenNode& n) {
   return {};
 }
 
-// Operators that know how complex tensors are represented.
+// Operators whose converters handle complex tensors themselves.
 bool KnowsComplex(const std::string& op) {
   static const std::set<std::string> kOps = {"aten::view_as_real",  "aten::view_as_complex",
                                              "aten::real",          "aten::imag",
@@ -94,7 +94,7 @@ bool KnowsComplex(const std::string& op) {
   return kOps.count(op) > 0;
 }
 
-// Operators that move elements: they work on the pairs of parts if dims and sizes account for the last dim.
+// Operators that only move elements. PrepareComplex changes their dims and sizes so that they move pairs.
 bool MovesElements(const std::string& op) {
   static const std::set<std::string> kOps = {
       "aten::unsqueeze", "aten::squeeze", "aten::view", "aten::reshape", "aten::slice",

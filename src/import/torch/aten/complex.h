@@ -4,9 +4,9 @@
 
 namespace tern::torch {
 
-// Returns whether the results of the call are complex. Prepares the arguments of an operator that only moves
-// elements, so that it works on the pairs of parts. Fails if an argument is complex and the operator cannot
-// take it.
+// If a tensor argument is complex and the operator only moves elements, changes the arguments so that the
+// operator moves pairs of parts, and returns true: the caller must mark the results as complex. Returns false
+// for other supported calls. Fails if an argument is complex and the operator does not support that.
 Result<bool> PrepareComplex(TorchContext& context, BoundCall& call);
 
 }  // namespace tern::torch

@@ -68,7 +68,7 @@ Status Arange(AtenNode& n) {
   return {};
 }
 
-// PyTorch computes the second half from the end, which gives the exact end.
+// Computes the second half backwards from the end, as PyTorch does, so that the last element is exact.
 Status Linspace(AtenNode& n) {
   Emit e(n.b);
   const DType t = n.Type("dtype", DType::kF32), f = FloatOf(t);

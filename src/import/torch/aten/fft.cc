@@ -19,7 +19,7 @@ int RankOf(AtenNode& n) {
   return IsComplexVar(n) && rank > 0 ? rank - 1 : rank;
 }
 
-// How a result is divided: not, by the root of the number of elements, or by that number.
+// The divisor of a transform: none, the square root of the number of elements, or that number.
 enum class Norm { kNone, kRoot, kCount };
 
 Norm NormOf(AtenNode& n, bool forward) {

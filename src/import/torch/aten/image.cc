@@ -1,4 +1,4 @@
-// Padding, resampling and patches of images.
+// Padding, resampling and im2col.
 #include <cmath>
 
 #include "import/torch/aten/functions.h"
@@ -53,8 +53,8 @@ struct Sampling {
   bool exact = false, antialias = false;
 };
 
-// Resamples the spatial axes. The size is given, or the factors, or both: then PyTorch samples by the
-// factors.
+// Resamples the spatial axes. The call gives sizes, factors or both. If it gives both, PyTorch uses the
+// factors to compute the positions of samples.
 Status Upsample(AtenNode& n, const Sampling& how) {
   const char* input = n.HasParameter("input") ? "input" : "self";
   Value* x = n.In(input);
@@ -136,7 +136,7 @@ std::vector<int64_t> Two(std::vector<int64_t> v) {
   return v;
 }
 
-// The blocks of an image [N, C, H, W] as columns [N, C·kh·kw, L].
+// im2col: the windows of an image [N, C, H, W] as the columns of [N, C·kh·kw, L].
 Status Im2Col(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");

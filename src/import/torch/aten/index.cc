@@ -13,7 +13,7 @@ struct Indices {
   std::vector<int64_t> dims;    // the indexed dims of x, ascending
   std::vector<Value*> tensors;  // i64
   bool adjacent = true;         // no slice between them
-  Value* joined = nullptr;      // the tensors side by side, if they come from one mask
+  Value* joined = nullptr;      // the tensors, joined along a new last axis; set if they come from one mask
 };
 
 // A mask stands for the positions of its true elements: one index tensor per dim of the mask.
@@ -202,7 +202,7 @@ Status TakeAlong(AtenNode& n) {
     n.Out(n.b.Op("GatherElements", {e.Reshape(x, {-1}), e.Reshape(at, {-1})}, {{"axis", int64_t{0}}}));
     return {};
   }
-  // All dims but one broadcast.
+  // take_along_dim broadcasts all dims except `dim`.
   const int rank = x->type.shape.rank();
   const int64_t axis = Axis(n, n.Int("dim"), rank);
   std::vector<Arg> x_dims, at_dims;

@@ -74,8 +74,8 @@ Status Repeat(AtenNode& n, const char* name) {
   return {};
 }
 
-// Element i of repeat_interleave is element j of x, where j is the number of cumulative repeats that are <=
-// i.
+// The index of the input element that each element i of repeat_interleave copies: the number of cumulative
+// repeats that are <= i.
 Value* Sources(AtenNode& n, Value* repeats) {
   Emit e(n.b);
   Value* ends = n.b.Op("Cumulative", {e.Cast(repeats, DType::kI64), e.Long(0)}, {{"kind", "sum"}});
@@ -182,7 +182,7 @@ Status DiagEmbed(AtenNode& n) {
 Status BroadcastTensors(AtenNode& n) {
   Emit e(n.b);
   const std::vector<Value*> parts = n.Ins("tensors");
-  // The shape of the sum of zeros with these dims is the common shape.
+  // Finds the common shape as the shape of a sum of zeros, which broadcasts.
   Value* common = nullptr;
   for (Value* v : parts) {
     Value* zeros = e.Fill(e.Shape(v), DType::kI32, 0);

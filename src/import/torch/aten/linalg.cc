@@ -1,4 +1,4 @@
-// Products of matrices.
+// Products of matrices and vectors, distances, inverses and determinants.
 #include <algorithm>
 #include <cmath>
 
@@ -115,10 +115,10 @@ Status Cross(AtenNode& n) {
   Value *x = n.In("self"), *y = n.In("other");
   if (!n.Has("dim")) return n.NotYet("a cross product without a dim");
   const int64_t axis = n.Int("dim");
-  const auto turned = [&](Value* v, int64_t by) {
+  const auto rotated = [&](Value* v, int64_t by) {
     return n.b.Op("Gather", {v, n.b.Ints({by, (by + 1) % 3, (by + 2) % 3})}, {{"axis", axis}});
   };
-  n.Out(e.Sub(e.Mul(turned(x, 1), turned(y, 2)), e.Mul(turned(x, 2), turned(y, 1))));
+  n.Out(e.Sub(e.Mul(rotated(x, 1), rotated(y, 2)), e.Mul(rotated(x, 2), rotated(y, 1))));
   return {};
 }
 
@@ -163,12 +163,13 @@ Status Trilinear(AtenNode& n) {
   return {};
 }
 
-// These also return numbers for the backward pass or for the check of errors.
+// The operator also returns an error code, which is 0 here.
 Status InverseChecked(AtenNode& n) {
   n.Out({n.b.Op("Inverse", {n.In("A")}), n.b.Scalar(DType::kI32, 0)});
   return {};
 }
 
+// The operator also returns the LU factorization for the backward pass; both are None here.
 Status DetFactors(AtenNode& n) {
   n.Out(n.b.Op("Det", {n.In("A")}));
   n.Return(Arg::None());

@@ -35,7 +35,7 @@ Status IsClose(AtenNode& n) {
   return {};
 }
 
-// The sums of the rows of each bag. Bag b has the rows from offsets[b] on.
+// The sum, mean or maximum of the rows of each bag (mode 0, 1 or 2). Bag b starts at indices[offsets[b]].
 Status EmbeddingBag(AtenNode& n) {
   Emit e(n.b);
   Value *weight = n.In("weight"), *indices = e.Cast(n.In("indices"), DType::kI64),

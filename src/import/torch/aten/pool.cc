@@ -13,7 +13,7 @@ std::vector<int64_t> Spread(std::vector<int64_t> values, size_t count,
   return values;
 }
 
-// Inputs without a batch get one.
+// Adds a batch dim to an input that has none.
 struct Batched {
   Value* x;
   bool added;
@@ -44,7 +44,7 @@ AttrList AttrsOf(AtenNode& n, const Window& w, const char* kind) {
           {"pads", w.pads}, {"dilations", w.dilation}, {"ceil_mode", n.Bool("ceil_mode")}};
 }
 
-// PyTorch counts positions in one channel; Tern counts them in the entire input.
+// Converts the positions of maxima: Tern counts them in the entire input, PyTorch in one channel.
 Value* ChannelPositions(AtenNode& n, Value* positions, Value* x, int axes) {
   Emit e(n.b);
   std::vector<int64_t> spatial;
@@ -167,7 +167,7 @@ Converter Adaptive(int axes, bool average) {
     const Batched in = WithBatch(n, axes);
     TERN_ASSIGN(Value * y, AdaptivePool(n, in.x, axes, average));
     n.Out(in.added ? Emit(n.b).Squeeze(y, {0}) : y);
-    // The positions of the maxima serve the backward pass.
+    // The positions of the maxima are not supported. They become None, so that only a use of them fails.
     if (n.schema.returns.size() > 1) n.Return(Arg::None());
     return {};
   };

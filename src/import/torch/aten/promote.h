@@ -7,7 +7,7 @@
 
 namespace tern::torch {
 
-// Returns the type that can represent both: promote_types of PyTorch.
+// Returns the type that torch.promote_types returns for a and b.
 DType PromoteTypes(DType a, DType b);
 // Returns the type in which an operator computes these operands. Tensors with dims determine the type, unless
 // a scalar tensor or a number is of a higher category (bool < int < float).

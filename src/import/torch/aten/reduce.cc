@@ -157,7 +157,7 @@ Status CountNonzero(AtenNode& n) {
   return {};
 }
 
-// The running maximum: all prefixes, masked.
+// The running maximum or minimum: row i of `table` holds elements 0 to i of the axis and is reduced.
 Status RunningExtreme(AtenNode& n, bool largest) {
   Emit e(n.b);
   Value* x = n.In("self");

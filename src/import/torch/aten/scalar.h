@@ -18,8 +18,8 @@ Result<Arg> ScalarOp(TorchContext& context, std::string_view kind, const std::ve
 Value* ScalarValue(Builder& b, const Arg& number, DType dtype = DType::kInvalid);
 // Returns a list of ints as a vector i64[n].
 Value* IntVector(Builder& b, const std::vector<Arg>& ints);
-// Returns the size of a dim of x: known, or computed by the graph. `dim` may be negative; the rank must be
-// known if it is.
+// Returns the size of a dim of x, which is known or computed by the graph. A negative `dim` counts from the
+// end, and is allowed only if the rank of x is known.
 Arg SizeOf(Builder& b, Value* x, int64_t dim);
 
 }  // namespace tern::torch

@@ -55,9 +55,9 @@ const Schema* FindSchema(std::string_view name, std::string_view overload);
 // Returns all overloads of an operator, in the order in which they are tried.
 std::vector<const Schema*> OverloadsOf(std::string_view name);
 
-// Assigns arguments to parameters and adds defaults. Converts what PyTorch converts: an int to a float, a
-// number to a list of a fixed length, the number of a ScalarType, layout or memory format to that. Fails if
-// an argument is missing, unknown, or of another kind. `exact` refuses conversions.
+// Assigns arguments to parameters and adds defaults. As PyTorch does, converts an int to a float, a number to
+// a list of a fixed length, and the number of a ScalarType, layout or memory format to that type. Fails if an
+// argument is missing, unknown, or of another kind. If `exact` is true, needed conversions fail too.
 Result<std::vector<Arg>> Bind(const Schema& schema, const std::vector<Arg>& positional,
                               const Keywords& keywords, bool exact = false);
 // Returns the first overload that takes the arguments: first without conversions, then with them.

@@ -60,8 +60,8 @@ Status Swap(AtenNode& n, const char* first, const char* second) {
   return Permute(n, perm);
 }
 
-// t, mT, numpy_T
-Status Turn(AtenNode& n, bool all) {
+// Reverses all dims (t, numpy_T) or swaps the last two (mT, adjoint).
+Status TransposeDims(AtenNode& n, bool all) {
   const int rank = n.RankOf("self");
   if (rank < 0) return n.NotYet("a tensor of unknown rank");
   std::vector<int64_t> perm = Iota(rank);
@@ -177,9 +177,9 @@ Status ExpandAs(AtenNode& n) {
 }
 
 Value* SliceOf(Builder& b, Value* x, int64_t axis, const Arg& start, const Arg& end, int64_t step) {
-  const bool whole = (start.none() || (start.known() && start.integer == 0)) && step == 1 &&
-                     (end.none() || (end.known() && end.integer == kEnd));
-  if (whole) return x;
+  const bool all = (start.none() || (start.known() && start.integer == 0)) && step == 1 &&
+                   (end.none() || (end.known() && end.integer == kEnd));
+  if (all) return x;
   Value* first = IntVector(b, {start.none() ? Arg::Int(0) : start});
   Value* last = IntVector(b, {end.none() ? Arg::Int(kEnd) : end});
   return b.Op("Slice", {x, first, last, b.Ints({axis}), b.Ints({step})});
@@ -243,7 +243,8 @@ std::vector<int64_t> MovedPerm(int rank, int64_t from, int64_t to) {
   return perm;
 }
 
-// Most computed sizes are those of x at the same place, or can be inferred, so that the shape is a constant.
+// Reshapes x. The target is a constant if each computed size equals x's size at the same axis (0 in the
+// target), except for at most one, which Reshape infers (-1).
 Value* ReshapeTo(Builder& b, Value* x, const std::vector<Arg>& sizes) {
   const tern::Shape& shape = x->type.shape;
   std::vector<int64_t> dims;
@@ -282,10 +283,10 @@ TERN_CONVERTERS(shape) {
   table.Add("aten::transpose", [](AtenNode& n) { return Swap(n, "dim0", "dim1"); });
   table.Add("aten::swapdims", [](AtenNode& n) { return Swap(n, "dim0", "dim1"); });
   table.Add("aten::swapaxes", [](AtenNode& n) { return Swap(n, "axis0", "axis1"); });
-  table.Add("aten::t", [](AtenNode& n) { return Turn(n, true); });
-  table.Add("aten::numpy_T", [](AtenNode& n) { return Turn(n, true); });
-  table.Add("aten::mT", [](AtenNode& n) { return Turn(n, false); });
-  table.Add("aten::adjoint", [](AtenNode& n) { return Turn(n, false); });
+  table.Add("aten::t", [](AtenNode& n) { return TransposeDims(n, true); });
+  table.Add("aten::numpy_T", [](AtenNode& n) { return TransposeDims(n, true); });
+  table.Add("aten::mT", [](AtenNode& n) { return TransposeDims(n, false); });
+  table.Add("aten::adjoint", [](AtenNode& n) { return TransposeDims(n, false); });
   table.Add("aten::movedim", MoveDim);
   table.Add("aten::moveaxis", MoveDim);
   table.Add("aten::unsqueeze", Unsqueeze);

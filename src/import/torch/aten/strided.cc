@@ -27,7 +27,7 @@ Status Diagonal(AtenNode& n) {
   Value* i = e.Iota(count);
   Value* r = offset < 0 ? e.Sub(i, e.Long(offset)) : i;
   Value* c = offset > 0 ? e.Add(i, e.Long(offset)) : i;
-  // With the matrix axes first, each pair of indices selects one vector of the other axes.
+  // Moves the two axes of the matrix to the front, so that a pair (row, column) selects a slice of x.
   std::vector<int64_t> front = {rank - 2, rank - 1};
   for (int64_t k = 0; k < rank - 2; ++k) front.push_back(k);
   Value* picked =
@@ -75,7 +75,7 @@ Dim CountOfDims(const std::vector<Dim>& dims) {
   return count;
 }
 
-// Only tensors whose elements are in row-major order can be read with other strides.
+// Supports only tensors that are no views and whose elements are in row-major order.
 Status AsStrided(AtenNode& n) {
   const TensorVar* var = n.Var("self");
   Value* x = n.In("self");

@@ -8,8 +8,8 @@
 namespace tern::torch {
 namespace {
 
-// These operators keep the elements in memory as they are: a write to the view is a write of the same
-// elements in other dims.
+// These operators only change the dims: the base and the view have the same elements in the same order. So a
+// write to the view becomes a write of the reshaped value to the base.
 bool OnlyReshapes(const std::string& op) {
   static const std::set<std::string> kOps = {
       "aten::view",       "aten::_unsafe_view", "aten::reshape", "aten::unsqueeze",  "aten::squeeze",
@@ -30,7 +30,7 @@ const Arg& ArgOf(const BoundCall& call, std::string_view name) {
   return i < 0 ? *none : call.args[static_cast<size_t>(i)];
 }
 
-// Whether the elements of a view of a dense tensor are dense too.
+// Returns whether the view of a dense tensor is dense too (TensorVar::dense).
 bool StaysDense(const BoundCall& call) {
   if (OnlyReshapes(call.schema->name)) return true;
   const std::string& op = call.schema->name;
@@ -86,7 +86,7 @@ Put PutFor(TorchContext& context, const BoundCall& call) {
   }
   if (op == "aten::transpose" || op == "aten::t" || op == "aten::swapaxes" || op == "aten::mT" ||
       op == "aten::numpy_T")
-    return [&context, call](Value*, Value* view) -> Result<Value*> {  // these are their own inverses
+    return [&context, call](Value*, Value* view) -> Result<Value*> {  // the operator is its own inverse
       BoundCall back = call;
       back.args[0] = Arg::Of(TorchContext::NewTensor(view));
       TERN_ASSIGN(auto results, Convert(context, back));
@@ -122,7 +122,7 @@ Status LinkOne(TorchContext& context, const BoundCall& call, size_t index, size_
   ViewOf how;
   how.base = base;
   BoundCall again = call;
-  again.args[index] = Arg::None();  // only `how.base` refers to the base
+  again.args[index] = Arg::None();  // Recompute sets it; `how.base` keeps the base
   how.apply = [&context, again, index, result, item](Value* value) {
     return Recompute(context, again, index, result, item, value);
   };
@@ -163,10 +163,10 @@ Value* PutSlice(Builder& b, Value* base, Value* part, int64_t dim, const Arg& st
   Emit e(b);
   constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
   const bool from_start = start.none() || (start.known() && start.integer == 0);
-  const tern::Shape &whole = base->type.shape, &piece = part->type.shape;
-  const int rank = whole.rank();
+  const tern::Shape &full = base->type.shape, &piece = part->type.shape;
+  const int rank = full.rank();
   const bool inside = rank >= 0 && piece.rank() == rank && dim >= -rank && dim < rank;
-  const bool all = inside && whole[static_cast<int>(dim)] == piece[static_cast<int>(dim)];
+  const bool all = inside && full[static_cast<int>(dim)] == piece[static_cast<int>(dim)];
   if (all || (from_start && end.known() && end.integer == kEnd && step == 1)) return part;
   Value* first = IntVector(b, {start.none() ? Arg::Int(0) : start});
   Value* axis = b.Ints({dim});
@@ -180,7 +180,7 @@ Value* PutSlice(Builder& b, Value* base, Value* part, int64_t dim, const Arg& st
     }
     return e.Concat(parts, dim);
   }
-  // Other steps: the slice of the positions along the dim tells where the elements go.
+  // For another step, slices the positions along the dim, and scatters the part to the positions found.
   Value* positions = e.Iota(ScalarValue(b, SizeOf(b, base, dim), DType::kI64));
   Value* last = IntVector(b, {end.none() ? Arg::Int(kEnd) : end});
   Value* at = b.Op("Slice", {positions, first, last, b.Ints({0}), b.Ints({step})});

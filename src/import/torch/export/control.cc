@@ -182,7 +182,8 @@ Result<std::vector<Arg>> Map(HigherOrder& h) {
                   h.ListAt(2) ? h.operands[2].arg.items : std::vector<Arg>());
 }
 
-// Operators that only change a mode of PyTorch and call a graph: all arguments after it are its inputs.
+// Operators that call a graph. The arguments after the graph are its inputs. The arguments before the graph,
+// such as a mode of PyTorch, do not change results and are ignored.
 Result<std::vector<Arg>> Wrap(HigherOrder& h) {
   for (size_t i = 0; i < h.operands.size(); ++i) {
     if (!h.GraphAt(i)) continue;
@@ -194,8 +195,8 @@ Result<std::vector<Arg>> Wrap(HigherOrder& h) {
   return h.Bad("a graph is missing");
 }
 
-// with_effects(token, operator, arguments …) calls an operator in a fixed order. The order of operators with
-// effects other than their results, such as assertions, does not matter here.
+// with_effects(token, operator, arguments …) calls an operator that has a side effect, such as assertions.
+// The token orders these calls. Tern ignores it, because the order does not change results.
 Result<std::vector<Arg>> WithEffects(HigherOrder& h) {
   if (h.operands.size() < 2 || h.operands[1].arg.kind != Arg::Kind::kString)
     return h.Bad("an operator is missing");

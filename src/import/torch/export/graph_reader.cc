@@ -165,8 +165,8 @@ static bool RowMajor(const TensorMeta& meta) {
   return true;
 }
 
-// Adds what the file says about a tensor's sizes to what inference found. Symbols that no input has are of no
-// use.
+// Completes the inferred type of a value by the sizes in the file. Sizes with symbols that occur in no input
+// become unknown, because nothing would bind these symbols.
 void GraphReader::Refine(Json graph, const std::string& name) {
   const auto it = names.find(name);
   const auto metas = Find(graph, "tensor_values");

@@ -64,7 +64,7 @@ class ProgramReader {
     TERN_ASSIGN(const int64_t major, IntOf(json));
     if (major != 8 && major != 7)
       return Unsupported("version ", major,
-                         " of the program's schema; Tern reads versions 7 and 8 (PyTorch 2.5 and later)");
+                         " of the program's schema; Tern reads versions 7 and 8 (PyTorch 2.8 and later)");
     return {};
   }
 
@@ -97,7 +97,7 @@ class ProgramReader {
       TERN_ASSIGN(reader.names[name], ReadArgument(value, reader.names));
       return {};
     }
-    if (spec.kind == "token") {  // the order of operators with effects
+    if (spec.kind == "token") {  // a token only orders operators with side effects
       TERN_ASSIGN(const Json arg, Member(spec.value, "arg"));
       TERN_ASSIGN(const std::string name, TextIn(arg, "name"));
       reader.names[name] = Arg::None();
@@ -129,7 +129,7 @@ class ProgramReader {
     std::vector<std::string> names;
     TERN_TRY(NamesOfOutput(arg, names));
     TERN_ASSIGN(const Union kind, UnionOf(arg));
-    if (names.size() != 1 || names[0].empty()) return {};  // a constant, which the program contains
+    if (names.size() != 1 || names[0].empty()) return {};  // the input is a constant of the program
     const std::string& name = names[0];
     if (reader.names.count(name)) return InvalidModel("the program has two inputs named '", name, "'");
     if (kind.kind != "as_tensor") return AddNumber(kind.kind, name, graph, out, reader);

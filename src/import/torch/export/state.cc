@@ -99,7 +99,7 @@ Status OutputList::Add(Value* value, std::string name) {
 
 Status OutputList::Finish() {
   if (outputs_.empty()) return InvalidModel("the program has no outputs that are tensors or numbers");
-  // No other value may have the name of an output.
+  // Clears names of other values that equal the name of an output, because names of outputs must be unique.
   for (const auto& v : graph_.values())
     if (!taken_.count(v.get()) && !v->is_input && names_.count(v->name)) v->name.clear();
   graph_.SetOutputs(outputs_);

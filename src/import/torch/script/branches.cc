@@ -38,7 +38,7 @@ Status BranchImporter::Import(const Statement& statement, Value* condition) {
   CollectAssigned(statement.body, yes);
   CollectAssigned(statement.other, no);
   std::set_intersection(yes.begin(), yes.end(), no.begin(), no.end(), std::inserter(names_, names_.end()));
-  // A variable that existed before and is assigned in one branch is merged, too.
+  // A variable that only one branch assigns is merged too, if it existed before.
   for (const auto& names : {yes, no})
     for (const std::string& name : names)
       if (frame_.variables.count(name)) names_.insert(name);
@@ -50,8 +50,8 @@ Status BranchImporter::Import(const Statement& statement, Value* condition) {
 }
 
 // Runs the branches into the graphs of a scratch node, because the number of outputs of the final node is
-// known only then. With `with_rest`, the rest of the function is a part of both branches. Otherwise sets
-// with_rest_ if the states cannot be merged.
+// known only afterwards. If `with_rest` is true, both branches include the rest of the function. If it is
+// false and the states cannot be merged, sets with_rest_: the caller must try again.
 Status BranchImporter::Attempt(const Statement& statement, Value* condition, bool with_rest) {
   with_rest_ = with_rest;
   Graph& graph = in_.context.graph();
@@ -123,7 +123,7 @@ Status BranchImporter::FreezeState(const Frame& frame, const Heap::Scope& cells,
   return {};
 }
 
-// A cell that only one branch changed has its old contents in the other one.
+// Adds the cells that only one branch changed to the other branch, with their old contents.
 Status BranchImporter::AddUnchanged() {
   for (size_t i = 0; i < 2; ++i)
     for (const auto& entry : branches_[1 - i].cells)

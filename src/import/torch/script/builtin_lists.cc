@@ -32,7 +32,7 @@ Outcome Length(Interpreter& in, const CallSite& call) {
   return Done(Item(Arg::Computed(length)));
 }
 
-// An index that the graph computes selects one of several tensors.
+// Reads a list at an index that the graph computes, or a list that the graph computes.
 Outcome AtComputed(Interpreter& in, const Item& list, const Arg& index) {
   for (const Item& item : list.cell->items)
     if (!item.tensor()) return in.NotYet("a list of ", item.Describe(), " is indexed by a computed number");

@@ -116,7 +116,7 @@ Outcome RangeLength(Interpreter& in, const CallSite& call) {
   return Done(in.CallOp({"prim::max", {length, Item(Arg::Int(0))}, {}}));
 }
 
-// The item of range(start, end, step) with an index.
+// Item `index` of range(start, end, step).
 Outcome RangeItem(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 3) return NotMine();
   TERN_ASSIGN(const Item offset, in.CallOp({"aten::mul", {call.args[0], call.args[2]}, {}}));

@@ -134,7 +134,7 @@ Outcome Extreme(Interpreter& in, const CallSite& call) {
   Item best = items[0];
   for (size_t i = 1; i < items.size(); ++i) {
     if (!best.number() || !items[i].number()) return NotMine();
-    // Loops over zip() and enumerate() ask for the smallest of several lengths, and this one never is it.
+    // In the code of zip() and enumerate(), INT64_MAX stands for an unlimited length. Any other item is less.
     if (kind == "min" && best.known_int() && best.arg.integer == INT64_MAX) {
       best = items[i];
       continue;

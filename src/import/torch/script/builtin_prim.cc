@@ -62,8 +62,8 @@ void AddPrimBuiltins(BuiltinTable& table) {
   table.Add("aten::_unwrap_optional", UnwrapOptional);
   table.Add("prim::TupleConstruct", TupleConstruct);
   table.Add("prim::ListConstruct", ListConstruct);
-  // Parameters need gradients when a model is loaded, so code takes its general path rather than one for
-  // inference that calls fused operators.
+  // Gradients count as enabled, so that code takes its general path. The path without gradients calls fused
+  // operators, such as _transformer_encoder_layer_fwd, which Tern does not have.
   table.Add("aten::is_grad_enabled", True);
   for (const char* op : {"aten::is_autocast_enabled", "aten::is_autocast_cpu_enabled",
                          "aten::has_torch_function", "aten::is_tracing"})

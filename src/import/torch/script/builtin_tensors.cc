@@ -11,7 +11,7 @@ bool IsTensor(const CallSite& call, size_t least = 1) {
   return call.args.size() >= least && call.args[0].tensor();
 }
 
-// Returns the rank, or an error that says how to give it.
+// Returns the rank, or an error if it is not known.
 Result<int> RankOf(Interpreter& in, const CallSite& call) {
   const Shape& shape = call.args[0].arg.tensor->type().shape;
   if (!shape.ranked) return in.NotYet(call.op, " of a tensor whose rank is not known");
@@ -64,7 +64,7 @@ Outcome Count(Interpreter& in, const CallSite& call) {
   return Done(product);
 }
 
-// Elements are in row-major order.
+// Computes the strides of row-major order. Fails if PyTorch would store the elements in another order.
 Outcome Stride(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call)) return NotMine();
   TERN_ASSIGN(const Item sizes, in.CallOp({"aten::size", {call.args[0]}, {}}));
@@ -92,7 +92,7 @@ Outcome DTypeNumber(Interpreter& in, const CallSite& call) {
 Outcome Device(Interpreter&, const CallSite& call) {
   return IsTensor(call) ? Done(Item(Arg::Device("cpu"))) : NotMine();
 }
-// The kind of a device, or its number.
+// The kind of a device, such as "cpu", or its index, which is None.
 Outcome DeviceType(Interpreter&, const CallSite& call) {
   if (call.args.size() != 1 || !call.args[0].Is(Item::Kind::kArg) ||
       call.args[0].arg.kind != Arg::Kind::kDevice)
@@ -111,7 +111,7 @@ Outcome Yes(Interpreter&, const CallSite& call) {
 }
 Outcome NoGradient(Interpreter&, const CallSite& call) { return IsTensor(call) ? Nothing() : NotMine(); }
 
-// Parameters are constants of the graph.
+// True for float constants of the graph, because parameters are such constants.
 Outcome RequiresGrad(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call)) return NotMine();
   Builder b = in.NewBuilder(call.op);
@@ -192,7 +192,7 @@ Outcome Equal(Interpreter& in, const CallSite& call) {
   return Done(in.CallOp({"aten::Bool", {all}, {}}));
 }
 
-// The compiler knows a torch.split with a list of sizes that is not an operator of its own.
+// The overload of aten::split with a list of sizes exists only in TorchScript. It equals split_with_sizes.
 Outcome Split(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call, 2) || !call.args[1].list_or_tuple()) return NotMine();
   return Done(in.CallOp({"aten::split_with_sizes", call.args, call.keywords}));

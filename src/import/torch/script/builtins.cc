@@ -7,7 +7,7 @@ namespace tern::torch::script {
 namespace {
 
 constexpr int kMaxDepth = 50;
-constexpr int64_t kMaxValues = 1 << 21;  // in an argument
+constexpr int64_t kMaxValues = 1 << 21;  // of all lists in one argument
 
 bool HasSequence(const std::vector<Item>& args) {
   for (const Item& item : args)
@@ -64,10 +64,10 @@ Result<Item> Interpreter::CallOp(CallSite call) {
   return CallAten(call.op, call.args, call.keywords);
 }
 
-// Fails if the operator is not supported, or if it had another meaning in the version of the file.
+// Fails if the operator is not supported, or if it computes something else in the version of the file.
 Status Interpreter::CheckOperator(const std::string& op, const std::vector<Item>& args) {
   if (!Supports(op)) {
-    // Modules that were not called yet are listed, too.
+    // Also searches the modules that have not been called yet, so that the error is complete.
     for (const std::string& name : modules) {
       TERN_ASSIGN(const Class* type, code.FindClass(name));
       const Function* forward = type ? Code::MethodOf(*type, "forward") : nullptr;

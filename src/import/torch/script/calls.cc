@@ -187,7 +187,7 @@ Result<std::optional<Item>> Interpreter::EvalSpecialForm(const Expr& expr, Frame
   if (name == "fork" && count >= 1) {  // runs the function at once
     TERN_ASSIGN(const Item function, Eval(*expr.items[1], frame));
     if (!function.Is(Item::Kind::kFunction)) return Bad("fork needs a function");
-    // A forked function reads the variables of the function that contains it.
+    // The function is nested in the function that forks it, and reads its variables.
     Frame forked = frame;
     forked.work = {{&function.function->body, 0, nullptr, 0, 0}};
     TERN_TRY(Run(forked));
@@ -196,7 +196,7 @@ Result<std::optional<Item>> Interpreter::EvalSpecialForm(const Expr& expr, Frame
   return std::optional<Item>();
 }
 
-// annotate(int, x) of a tensor reads its element. Other annotations do not change the value.
+// annotate(int, x) converts a tensor x with one element to a number. Other annotations return the value.
 Result<Item> Interpreter::Annotate(const Expr& type, const Item& value) {
   if (!value.tensor() || type.kind != Expr::Kind::kName) return value;
   if (type.text == "int") return CallOp({"aten::Int", {value}, {}});

@@ -125,7 +125,7 @@ Status DynamicLoop::LeaveBody(Frame& frame, Graph& body) {
   return b.status();
 }
 
-// Notes the cells and tensors that the body changed and that are not states yet.
+// Records the cells and tensors that the body changed and that are no states yet. AddNewSlots adds them.
 Status DynamicLoop::NoteChanges(const Heap::Scope& cells, const TorchContext::Scope& tensors) {
   for (Cell* cell : cells.Changed()) {
     const auto same = [&](const auto& entry) { return entry.first == cell; };
@@ -142,8 +142,8 @@ Status DynamicLoop::NoteChanges(const Heap::Scope& cells, const TorchContext::Sc
   return {};
 }
 
-// Adds what NoteChanges found. The scope of the body has ended, so that cells and tensors have the state of
-// before the loop again.
+// Adds what NoteChanges found as states. The caller has left the scope of the body, so the cells and tensors
+// have their contents from before the loop again.
 Status DynamicLoop::AddNewSlots() {
   for (Cell* cell : new_cells_) {
     TERN_ASSIGN(Frozen start, FreezeCell(in_, cell));
@@ -184,8 +184,8 @@ Item DynamicLoop::Replace(const Frozen& start, const std::string& key, Value* Le
   return made;
 }
 
-// Replaces values of the body, which is removed if the round is not the last one, by values of the same
-// types.
+// Replaces values of the body by values of types_ with the same types, because the body is removed after each
+// round except the last.
 Frozen DynamicLoop::Detach(const Frozen& end) {
   Frozen copy = end;
   if (copy.value) copy.value = types_.AddInput("", copy.value->type);

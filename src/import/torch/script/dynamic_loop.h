@@ -1,4 +1,4 @@
-// Turns a loop into the op Loop.
+// Converts a loop to the op Loop.
 #pragma once
 #include <map>
 #include <string>

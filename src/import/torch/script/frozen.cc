@@ -10,15 +10,15 @@ namespace {
 using Kind = Item::Kind;
 
 constexpr int kMaxDepth = 50;
-constexpr int64_t kMaxParts = 1 << 20;  // of a value that is copied
-constexpr int64_t kMaxZeros = 1 << 20;  // elements of a value that is never read
+constexpr int64_t kMaxParts = 1 << 20;  // parts of a value that is copied
+constexpr int64_t kMaxZeros = 1 << 20;  // elements of a placeholder (see ZerosLike)
 
 DType DTypeOf(const Arg& number) {
   if (number.kind == Arg::Kind::kBool) return DType::kBool;
   return number.kind == Arg::Kind::kInt ? DType::kI64 : DType::kF32;
 }
 
-// `left` is the number of parts that may still be copied. A part that is shared is copied at each place.
+// `left` is the number of parts that may still be copied. A part that occurs twice is copied twice.
 Result<Frozen> FreezeDeep(Interpreter& in, const Item& item, bool with_object, int64_t& left, int depth = 0) {
   if (--left < 0) return in.NotYet("a value contains more than ", kMaxParts, " values");
   if (depth > kMaxDepth) return in.NotYet("a value is nested more than ", kMaxDepth, " deep");
@@ -134,7 +134,7 @@ Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const Join
     return LeafItem(in, a, value);
   }
   if (a.container() && a.item.kind == b.item.kind) {
-    // Changes to the contents of a cell that both branches share are merged apart from the variables.
+    // Both branches refer to the same cell. MergeContents merges its contents for all its variables at once.
     if (a.item.cell == b.item.cell) return a.item;
     if (!a.item.Is(Kind::kObject)) return MergeContents(in, a, b, join);
   }
@@ -144,7 +144,7 @@ Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const Join
 
 namespace {
 
-// `seen` contains the cells without a conflict, and those whose parts are being searched.
+// `seen` contains the cells that were searched before, so that cycles and shared cells are searched once.
 bool HasConflictIn(const Item& item, std::set<const Cell*>& seen, int depth) {
   if (item.Is(Kind::kConflict) || item.Is(Kind::kUninitialized)) return true;
   if (!item.cell || item.Is(Kind::kFunction) || item.Is(Kind::kEnum) || depth > kMaxDepth) return false;
@@ -166,7 +166,7 @@ bool HasConflict(const Item& item) {
 
 namespace {
 
-// A tensor that is never read. Open dims become 1.
+// Returns a placeholder for a tensor that the program never reads. Open dims become 1.
 Tensor ZerosLike(const Type& type) {
   Dims dims;
   for (const Dim& d : type.shape.dims) {

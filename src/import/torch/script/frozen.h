@@ -8,7 +8,7 @@
 
 namespace tern::torch::script {
 
-// A copy of an item and of everything that it contains. Later changes do not affect it.
+// A copy of an item and of the lists, tuples and dicts in it. Later changes do not affect the copy.
 struct Frozen {
   Item item;                  // of a container: its kind and cell
   Value* value = nullptr;     // of a tensor, or of a list whose length the graph computes
@@ -20,12 +20,13 @@ struct Frozen {
   }
 };
 
-// Copies an item. Objects are copied only at the top, because modules contain each other.
+// Copies an item. An object is copied only if it is the item itself and `with_object` is true. Objects inside
+// the item stay references, because modules contain each other.
 Result<Frozen> Freeze(Interpreter& in, const Item& item, bool with_object = false);
 // Copies the contents of a cell.
 Result<Frozen> FreezeCell(Interpreter& in, Cell* cell);
 
-// Returns whether two states of a variable are the same without any node: equal numbers, the same tensor.
+// Returns whether two states of a variable are known to be equal: equal numbers, or the same tensor.
 bool SameLeaf(const Frozen& a, const Frozen& b);
 
 // Joins two values that different branches compute.

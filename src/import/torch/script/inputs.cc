@@ -120,8 +120,8 @@ Item Inputs::Number(const std::string& name, DType dtype) {
   return Item(Arg::Computed(graph_.AddInput(name, Type::TensorOf(dtype, Shape(std::vector<Dim>{})))));
 }
 
-// The code of a traced model often contains sizes of the example, so only the first dim, which mostly is that
-// of the batch, becomes a symbol.
+// Only the first dim becomes a symbol, because it usually is the batch. The code of a traced model often
+// contains the other sizes of the example as constants.
 Type Inputs::FromExample(const std::string& name, const Pickled& example) const {
   Shape shape = Shape::Of(example.dims);
   if (!shape.dims.empty() && !assumptions_.traced_batch) shape.dims[0] = Dim::Symbol(StrCat(name, "_0"));
@@ -191,7 +191,7 @@ void Inputs::Decide(const TensorVar* tensor, const Use& use) {
         input->type.shape.dims[i] = Dim(size->second);
 }
 
-// Keeps what a use of a guessed input tells, for the next attempt.
+// Stores what a use of a guessed input implies, for the next attempt to import.
 void Inputs::Note(Value* input, const Use& use) {
   Hint& hint = hints_[input->name];
   if (use.sure && !hint.sure) {

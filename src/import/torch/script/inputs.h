@@ -83,7 +83,7 @@ class Inputs : public InputSource {
   Assumptions assumptions_;
   struct Open {
     Value* value;
-    bool dtype, rank;  // what is not decided
+    bool dtype, rank;  // true if the element type, or the rank, is not decided yet
   };
   std::map<const TensorVar*, Open> open_;
   std::map<const TensorVar*, Value*> guesses_;  // inputs whose rank was not given

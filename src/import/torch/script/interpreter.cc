@@ -181,7 +181,7 @@ Status Interpreter::RunStatement(const Statement& statement, Frame& frame) {
     case Kind::kContinue:
       break;
   }
-  return NotYet("'break' and 'continue' outside of what torch.jit.save writes");
+  return NotYet("'break' and 'continue', which torch.jit.save does not write");
 }
 
 Status Interpreter::RunIf(const Statement& statement, Frame& frame) {

@@ -131,7 +131,6 @@ class Interpreter {
   Result<Item> CallItem(const Item& callee, std::vector<Item> args, KeywordItems keywords);
   Result<Item> ResolveQualified(const std::string& name);
   Result<Item> Annotate(const Expr& type, const Item& value);
-  Result<Item> IsInstance(const Item& value, const Expr& types);
   bool MatchesType(const Item& value, const Expr& type);
   Status BindParameters(const Function& function, Cell* self, std::vector<Item>& args, KeywordItems& keywords,
                         Frame& frame);

@@ -40,9 +40,9 @@ Cell* Heap::New(Item::Kind kind, std::string type) {
 }
 
 void Heap::Touch(Cell& cell) {
-  // A cell that is older than several scopes is saved by the innermost one. When that scope ends, the cell
-  // has its contents of before the scope, and the code that merges branches changes it again in the outer
-  // scope.
+  // Only the innermost scope saves the cell, even if the cell is older than several scopes. When this scope
+  // ends, it restores the contents. The code that merges branches then changes the cell again, and the next
+  // scope saves it.
   if (!scope_ || !scope_->Existed(cell)) return;
   const auto saved = [&](const auto& entry) { return entry.first == &cell; };
   if (std::any_of(scope_->saved_.begin(), scope_->saved_.end(), saved)) return;

@@ -80,7 +80,7 @@ Result<Token> Lexer::Number() {
   Token token = Make(real ? Token::Kind::kFloat : Token::Kind::kInt, size);
   uint64_t number = 0;
   if (!real && ParseUnsigned(token.text, number)) {
-    // -9223372036854775808 is the negation of 9223372036854775808, which wraps to itself.
+    // Allows 9223372036854775808, which wraps to INT64_MIN, because -9223372036854775808 has two tokens.
     if (number > uint64_t{1} << 63) return InvalidModel("line ", line_, ": ", token.text, " is too large");
     token.number = static_cast<int64_t>(number);
     return token;

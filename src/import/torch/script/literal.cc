@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kMaxNumbers = 1 << 20;
 constexpr size_t kMaxRank = 16;
 
-// Appends all numbers of nested lists. All lists of one level must be as long.
+// Appends all numbers of nested lists. The lists of one level must have the same length.
 Status Collect(Interpreter& in, const Item& data, size_t depth, Dims& dims, std::vector<Arg>& numbers) {
   if (!data.list_or_tuple()) {
     Item number = data;
@@ -46,7 +46,7 @@ DType TypeOf(const std::vector<Arg>& numbers) {
 Result<Item> LiteralTensor(Interpreter& in, const Item& data, const Item& dtype) {
   Dims dims;
   std::vector<Arg> numbers;
-  // The first path down gives the dims.
+  // The lengths of the first lists of each level are the dims. Collect checks the other lists.
   for (const Item* at = &data; at->list_or_tuple() && dims.size() < kMaxRank;) {
     dims.push_back(static_cast<int64_t>(at->cell->items.size()));
     if (at->cell->items.empty()) break;

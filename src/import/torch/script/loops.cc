@@ -5,7 +5,7 @@
 namespace tern::torch::script {
 namespace {
 
-// Longer loops become the op Loop if their body permits.
+// A longer loop becomes the op Loop. If its body does not permit that, the loop is unrolled.
 constexpr int64_t kMaxUnrolled = 256;
 
 }  // namespace
@@ -14,7 +14,7 @@ Status LoopImporter::Start(const Statement& statement) {
   return statement.kind == Statement::Kind::kFor ? StartFor(statement) : StartWhile(statement);
 }
 
-// Only loops over range(n) exist in files: the compiler turns other loops into these.
+// Supports only loops over range(n), because PyTorch's compiler converts all other loops to this form.
 Status LoopImporter::StartFor(const Statement& statement) {
   const Expr& range = *statement.value;
   if (range.kind != Expr::Kind::kCall || !range.items[0]->IsName("range") || range.items.size() != 2 ||

@@ -1,4 +1,4 @@
-// Imports loops: unrolls those with a known number of iterations, and turns others into the op Loop.
+// Imports loops. Unrolls short loops with a known number of iterations. Other loops become the op Loop.
 #pragma once
 #include "import/torch/script/interpreter.h"
 

@@ -69,7 +69,7 @@ Result<Pickled*> Unpickler::Rebuild(const Pickled& function, const Pickled& argu
       break;
   }
   if (arguments.items.empty()) return Bad(function.text, " needs an argument");
-  // Pieces are immutable once they are an argument, except for lists and dicts, which are shared.
+  // The cast is safe: an argument is not changed, except for lists and dicts, whose users share changes.
   auto* first = const_cast<Pickled*>(arguments.items[0]);
   if (global == Global::kFirstArgument) return first;
   if (global == Global::kSize && first->Is(Kind::kTuple)) return first;
@@ -108,7 +108,7 @@ Result<Pickled*> Unpickler::RebuildTensor(const Pickled& arguments, bool typed) 
   tensor->number = args[1]->number;
   if (args[2]->items.size() != args[3]->items.size() || !ToDims(*args[2], tensor->dims) ||
       !ToDims(*args[3], tensor->strides))
-    return Bad("the dims and strides of a tensor are not two lists of as many integers");
+    return Bad("the dims and strides of a tensor are not two lists of integers of the same length");
   if (!typed) return tensor;
   if (!args[6]->Is(Kind::kDType)) return Bad("the element type of a tensor is unknown");
   tensor->dtype = args[6]->dtype;
@@ -138,7 +138,7 @@ Status Unpickler::Build() {
     object->items = {state};
     return {};
   }
-  // TorchScript's own pickler leaves out the construction of the object.
+  // TorchScript's own pickler writes only the class here, without an opcode that makes the object.
   if (object->Is(Kind::kGlobal) && static_cast<Global>(object->number) == Global::kClass) {
     TERN_TRY(Copy(object->text.size()));
     stack_.pop_back();
@@ -147,7 +147,7 @@ Status Unpickler::Build() {
     made->items = {state};
     return {};
   }
-  // Attributes of a dict or a tensor, such as _metadata of a state_dict, do not matter.
+  // Ignores attributes of a dict or a tensor, such as _metadata of a state_dict.
   if (object->Is(Kind::kDict) || object->Is(Kind::kTensor)) return {};
   return Bad("a value that has no attributes gets some");
 }

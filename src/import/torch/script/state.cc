@@ -150,7 +150,7 @@ Result<Item> StateReader::ReadEnum(const Pickled& data) {
 }
 
 Status TypeApplier::Apply(Item& item, const Expr& type) {
-  // Containers may share their parts, so that there are far more ways to a part than parts.
+  // Visits each part once. Containers may share parts, so visiting a part per path could take forever.
   if (item.cell && !done_.insert({item.cell, &type}).second) return {};
   const std::string name = DottedName(type, {});
   if (!name.empty()) {

@@ -11,7 +11,7 @@
 
 namespace tern::torch::script {
 
-// The tensors of an archive. Those with the same storage, dims and strides share memory.
+// The tensors of an archive. Tensors with the same storage, type, offset, dims and strides share memory.
 class Weights {
  public:
   explicit Weights(const Archive& archive) : archive_(archive) {}

@@ -12,7 +12,7 @@ using Kind = Pickled::Kind;
 
 namespace {
 
-constexpr size_t kMaxPieces = size_t{1} << 23;   // a piece takes some hundred bytes, its opcode one
+constexpr size_t kMaxPieces = size_t{1} << 23;   // one opcode (a byte) makes a piece of some hundred bytes
 constexpr size_t kMaxCopied = size_t{64} << 20;  // bytes
 
 }  // namespace
@@ -114,7 +114,8 @@ Status Unpickler::PushLong(size_t length_size) {
   return {};
 }
 
-// Returns kUnsupported for an opcode that is not a constant; the other functions do the same.
+// Returns kUnsupported without a message if the opcode is not one of a constant, so that Step tries the next
+// function. Container, Memo and Construct do the same for their opcodes.
 Status Unpickler::Constant(unsigned char opcode) {
   switch (opcode) {
     case 'N':

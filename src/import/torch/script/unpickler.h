@@ -28,8 +28,8 @@ class Unpickler {
   Status PushLong(size_t length_size);
 
   Pickled* New(Pickled::Kind kind);
-  // Counts the bytes that a copy of earlier data takes. Fails if all copies take more than the pickle itself
-  // and kMaxCopied, because a few opcodes can copy the same data again and again.
+  // Counts the bytes that a copy of earlier data takes. Fails if all copies exceed the size of the
+  // pickle by more than kMaxCopied, because a few opcodes can copy the same data again and again.
   Status Copy(size_t bytes);
   Pickled* Push(Pickled::Kind kind);
   Result<Pickled*> Pop();

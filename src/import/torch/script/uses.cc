@@ -48,7 +48,7 @@ bool Contains(const std::string& text, std::string_view part) { return text.find
 
 int RankOf(const Item& item) { return item.tensor() ? item.arg.tensor->type().shape.rank() : -1; }
 
-// The rank that an axis or a list of axes needs.
+// Returns the least rank for which the axes of the call are valid.
 int RankOfAxes(const CallSite& call) {
   int rank = 0;
   if (call.op == "aten::permute" && call.args.size() == 2 && call.args[1].Is(Item::Kind::kList))
@@ -61,14 +61,14 @@ int RankOfAxes(const CallSite& call) {
   return rank;
 }
 
-// The size of axis 1 of a tensor argument, or -1.
+// Returns the size of an axis of a tensor argument, or -1 if it is not known.
 int64_t SizeOf(const Item& item, int axis) {
   if (RankOf(item) <= axis) return -1;
   const Dim& d = item.arg.tensor->type().shape[axis];
   return d.known() ? d.value() : -1;
 }
 
-// Weights tell the number of channels or features.
+// Adds the number of channels or features of the input, which follows from the weights.
 Use WithWeights(const CallSite& call, Use use) {
   const std::string& op = call.op;
   if (Contains(op, "conv") && call.args.size() > 1) {
@@ -120,11 +120,11 @@ Use TypeOfUse(const CallSite& call, size_t index) {
       const int axes = RankOfAxes(call);
       return {DType::kF32, std::max(adds || call.op == "aten::flatten" ? 2 : axes, 2)};
     }
-  // Comparing with an int is typical of tokens.
+  // A tensor that is compared with an int probably contains token ids.
   if ((call.op == "aten::eq" || call.op == "aten::ne") && call.args.size() == 2 &&
       call.args[1 - index].known_int())
     return {DType::kI64, 2};
-  // An elementwise operator with another tensor: the same rank.
+  // Assumes an elementwise operator, whose operands have the same rank.
   if (call.args.size() > 1 && index < 2 && RankOf(call.args[1 - index]) > 0)
     return {DType::kF32, RankOf(call.args[1 - index])};
   return {};
