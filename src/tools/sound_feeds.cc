@@ -20,7 +20,7 @@ bool IsSoundKind(const std::string& extension) { return extension == ".wav" || e
 
 void SoundOptions::Declare(Args& args) {
   args.Option("--sample-rate", sample_rate, "HZ",
-              "sound: resample to this number of samples per second (that of the file)");
+              "sound: resample to this number of samples per second (the rate of the file)");
 }
 
 Result<int> SoundOptions::Parse(const Args& args, const std::vector<std::string>& inputs) const {
