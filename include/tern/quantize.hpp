@@ -29,10 +29,10 @@ TERN_API_NAMESPACE {
     bool adaround = true;         // round weights so that results change least; otherwise to nearest
     bool bias_correction = true;  // correct biases for the change of mean results
     bool equalize = false;        // balance the channels between layers first
-    double min_sqnr = 0;          // keep the most sensitive layers float until the outputs have this SQNR in dB
-    bool fastest = false;         // keep layers float whose integer kernels are slower on this machine
-    bool layers = false;          // the report has the errors and times of each layer
-    bool sensitivity = false;     // the report has the error of the outputs per quantized layer
+    double min_sqnr = 0;       // keep the most sensitive layers float until the outputs have this SQNR in dB
+    bool fastest = false;      // keep layers float whose integer kernels are slower on this machine
+    bool layers = false;       // the report has the errors and times of each layer
+    bool sensitivity = false;  // the report has the error of the outputs per quantized layer
 
     // Weight-only quantization. Only the methods gptq and awq need calibration data.
     std::string weights;  // "int8" or "int4"; empty means static quantization

@@ -102,7 +102,8 @@ Result<const Value*> TensorFinder::OutputFor(const OutputSpec& output) {
   if (fitting.size() == 1) return fitting[0];
   return InvalidArgument(PlaceOf(spec_, output.line), fitting.empty() ? "no output" : "more than one output",
                          " of the model fits '", output.name,
-                         "'; begin it with the step 'tensor: NAME'; the outputs are ", NamesOf(graph_.outputs()));
+                         "'; begin it with the step 'tensor: NAME'; the outputs are ",
+                         NamesOf(graph_.outputs()));
 }
 
 Status TensorFinder::Boxes(const BoxesStep& step, BoundOutput& out) {

@@ -111,7 +111,8 @@ std::string GuessAudio(GuessInput& input) {
     return input.No(
         "audio: no input has a name such as audio, waveform, input_values or samples, and type f32");
   if (!parts.missing.empty())
-    return input.No(StrCat("audio: input '", parts.missing, "' is neither a sound, a state nor a sample rate"));
+    return input.No(
+        StrCat("audio: input '", parts.missing, "' is neither a sound, a state nor a sample rate"));
   std::string steps = "    - decode_audio: {rate: 16000}   # guessed\n";
   const auto mels = MelsOf(*parts.sound);
   std::string frames;

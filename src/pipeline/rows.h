@@ -30,7 +30,8 @@ struct ItemRows {
 // Limits the bytes of all decoded items of a request, and of all its results. Small files can decode to much
 // memory.
 inline constexpr size_t kMaxRequestBytes = size_t{1} << 30;
-// Adds `bytes` to `total`. Fails with kInvalidArgument above kMaxRequestBytes, because a retry would fail too.
+// Adds `bytes` to `total`. Fails with kInvalidArgument above kMaxRequestBytes, because a retry would fail
+// too.
 Status CountBytes(size_t bytes, size_t& total);
 // Reads each item with `read`. An error names the item if there are several. Counts the bytes of the items.
 // Checks `stop` before each item.

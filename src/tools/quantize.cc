@@ -72,7 +72,8 @@ void QuantizeTool::Declare(Args& args) {
   args.Flag("--per-tensor", per_tensor_, "use one scale for all output channels of a layer's weights");
   args.Choice("--rounding", rounding_, {"nearest", "adaround"},
               "how weights are rounded; adaround: up or down, so that results change least (adaround)");
-  args.Flag("--no-bias-correction", no_bias_, "do not correct biases for the change of mean results that quantization causes");
+  args.Flag("--no-bias-correction", no_bias_,
+            "do not correct biases for the change of mean results that quantization causes");
   args.Flag("--equalize", equalize_, "balance the channels between layers first (cross-layer equalization)");
   args.Option("--keep-float", keep_, "LAYER", "the name of a Conv or MatMul that stays float (repeatable)");
   args.Section("Mixed precision and reports");
@@ -81,7 +82,8 @@ void QuantizeTool::Declare(Args& args) {
       "keep the most sensitive layers float until the outputs have this signal-to-noise ratio on calibration data");
   args.Flag("--fastest", fastest_, "keep layers float whose integer kernels are slower on this machine");
   args.Flag("--layers", layers_, "print the errors and times of each layer");
-  args.Flag("--sensitivity", sensitivity_, "measure the error of the outputs for each layer, with only this layer quantized");
+  args.Flag("--sensitivity", sensitivity_,
+            "measure the error of the outputs for each layer, with only this layer quantized");
   args.Option("--html", html_, "FILE", "write a page with layers and histograms");
   args.Option("--images", images_, "DIR|FILE.npz",
               "also measure the accuracy before and after on these samples");

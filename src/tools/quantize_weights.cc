@@ -49,7 +49,8 @@ Status WeightFlags::Check(const Args& args) const {
     return InvalidArgument("--block ", block_, ": must be 0, 16 or a multiple of 32");
   for (const char* option : {"--method", "--percentile", "--bits", "--symmetric", "--per-tensor"})
     if (wanted() && args.Given(option))
-      return InvalidArgument(option, " cannot be used with --weights or --dynamic, which do not calibrate activations");
+      return InvalidArgument(
+          option, " cannot be used with --weights or --dynamic, which do not calibrate activations");
   if (wanted() && method_ != "nearest" && !args.Given("--calib"))
     return InvalidArgument("--weight-method ", method_,
                            " needs calibration data; use --calib DIR or --calib FILE.npz");
