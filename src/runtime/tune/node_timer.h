@@ -11,7 +11,7 @@ namespace tern {
 struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
   size_t memory = 0;  // bytes for operands, results and scratch memory
-  // Size of the model's weights in bytes. Between two runs, the timer reads this many bytes, within 256 KiB
+  // Size of the model's weights in bytes. Between two runs, the timer reads this many bytes, between 256 KiB
   // and 32 MiB, to evict the node's weights from the caches.
   size_t flush = 0;
   Stop stop = {};  // checked before each Prepare and each Run of a kernel; does not interrupt a call
