@@ -32,7 +32,8 @@ Result<SessionOptions> OptionsOf(const TernModelInfo& info) {
   }
   if (const std::string_view text = ParameterOf(info, "tern_precision"); !text.empty()) {
     const auto precision = ParsePrecision(text);
-    if (!precision) return InvalidArgument("parameter tern_precision is '", text, "'; it must be ", kPrecisionNames);
+    if (!precision)
+      return InvalidArgument("parameter tern_precision is '", text, "'; it must be ", kPrecisionNames);
     options.precision = *precision;
   }
   return options;
