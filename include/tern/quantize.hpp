@@ -22,23 +22,23 @@ TERN_API_NAMESPACE {
     // How the ranges of activations are chosen: minmax, ema, percentile, mse, kl, admm or eq.
     std::string method = "mse";
     double percentile = 99.99;    // the percentage of values that the method percentile keeps
-    int64_t samples = 0;          // use the first samples; 0 means all
+    int64_t samples = 0;          // use at most this many samples; 0 means all
     int bits = 8;                 // of activations: 8 or 16
-    bool symmetric = false;       // the zero points of activations are in the middle
+    bool symmetric = false;       // zero points of activations are in the middle of the range
     bool per_tensor = false;      // one scale for all output channels of a layer's weights
     bool adaround = true;         // round weights so that results change least; otherwise to nearest
-    bool bias_correction = true;  // compensate shifts of means in biases
+    bool bias_correction = true;  // correct biases for the change of mean results
     bool equalize = false;        // balance the channels between layers first
-    double min_sqnr = 0;          // keep the most sensitive layers float until the outputs have this many dB
-    bool fastest = false;         // keep layers float whose integer kernels are slower on this machine
-    bool layers = false;          // the report has the errors and times of each layer
-    bool sensitivity = false;     // the report has the outputs with one layer at a time quantized
+    double min_sqnr = 0;       // keep the most sensitive layers float until the outputs have this SQNR in dB
+    bool fastest = false;      // keep layers float whose integer kernels are slower on this machine
+    bool layers = false;       // the report has the errors and times of each layer
+    bool sensitivity = false;  // the report has the error of the outputs per quantized layer
 
-    // Weight-only quantization, which needs no calibration data.
+    // Weight-only quantization. Only the methods gptq and awq need calibration data.
     std::string weights;  // "int8" or "int4"; empty means static quantization
     int64_t block = -1;   // inputs that share a scale: 0 (all), 16 or a multiple of 32; -1: default
-    std::string weight_method = "nearest";  // "gptq" and "awq" need calibration data
-    bool dynamic = false;                   // 8-bit weights, and rows that are rounded to 8 bits in every run
+    std::string weight_method = "nearest";  // or "gptq" or "awq"
+    bool dynamic = false;                   // 8-bit weights; rows of activations are rounded in every run
 
     std::vector<std::string> keep_float;  // names of layers that stay float
     bool external_data = false;           // an .onnx model's weights are stored in OUTPUT.data

@@ -98,15 +98,15 @@ def bench(model, inputs=None, *, dims=None, runs=0, seconds=2.0, warmup=3, **opt
     """Measures how long a model runs. Returns a `BenchResult`.
 
     `model` is a predictor, or what `tern.load` takes; then `options` are those of `tern.load`. Without `inputs`, random
-    values are fed; `dims` gives the sizes of open dims, such as {"N": 8}. `runs` limits the number of runs; 0 means as
-    many as take `seconds`. The times do not include the conversion of inputs and outputs.
+    values are fed; `dims` gives the sizes of open dims, such as {"N": 8}. `runs` is the number of runs; 0 means as
+    many as fit into `seconds`. The times do not include the conversion of inputs and outputs.
 
     >>> result = tern.bench(digits, runs=10, threads=1)
     >>> result.fastest <= result.median <= result.percentile(99)
     True
     """
     if runs < 0 or warmup < 0 or not 0 < seconds <= 86400:
-        raise InvalidArgument(f"runs, warmup and seconds must not be negative, got {runs}, {warmup} and {seconds}")
+        raise InvalidArgument(f"runs and warmup must not be negative, and seconds must be above 0 and at most 86400; got {runs}, {warmup} and {seconds}")
     predictor, load_ms = _loaded(model, options)
     feeds = random_inputs(predictor, dims) if inputs is None else inputs
     return BenchResult(sorted(_bench(predictor, feeds, warmup, runs, seconds)), load_ms, options.get("threads", 0))
@@ -155,7 +155,7 @@ def _rate(node):
 
 
 def profile(model, inputs=None, *, dims=None, runs=10, warmup=2, **options):
-    """Measures the time of each node of a model. Returns a `Profile`. The arguments are those of `tern.bench`.
+    """Measures the time of each node of a model. Returns a `Profile`. The arguments are those of `tern.bench` without `seconds`.
 
     >>> result = tern.profile(digits, runs=3)
     >>> result.by_op()[0].ms >= result.by_op()[-1].ms

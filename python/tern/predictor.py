@@ -93,7 +93,7 @@ def load(model, **options):
     threads=0          threads of one run; 0 means one per core
     parallel=0         limit for runs at the same time; 0 means the number of cores; further calls wait
     optimize="layout"  "none", "basic", "extended" or "layout"
-    precision="fp32"   "bf16" rounds operands of matrix products to bf16; "auto" does so on processors with bf16 instructions
+    precision="fp32"   "bf16" rounds operands of matrix products to bf16; "auto" does so where that is measured to be faster
     batch=0            overrides the fixed batch size of a model
     plan_cache=8       number of input shapes whose plans are cached
     memory_limit=0     limit in bytes for intermediate values; 0 means the memory of the machine
@@ -101,6 +101,8 @@ def load(model, **options):
     tune_ms=0          time budget in milliseconds for measuring kernels
     cache_dir=None     folder of the measurements; "" means that they are not stored
     states=None        "auto", "none" or "past=present,…": inputs whose values the predictor keeps between runs
+    weights=None       file with the weights, for formats that keep them in a file of their own, such as Caffe's
+    signature=None     signature of a SavedModel; None means the default one
     reference=False    runs the slow reference evaluator
 
     >>> tern.load("missing.onnx")

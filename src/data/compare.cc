@@ -15,10 +15,12 @@ std::string Place(int64_t index, const Dims& dims) {
   return StrCat("[", Join(at, ","), "]");
 }
 
-void Note(Comparison& c, const Dims& dims, int64_t worst, const std::string& got, const std::string& wanted) {
+// Describes the difference by one element. `which` says how it was chosen: "worst" or "first".
+void Note(Comparison& c, const Dims& dims, const char* which, int64_t index, const std::string& got,
+          const std::string& wanted) {
   if (c.wrong)
-    c.difference = StrCat(c.wrong, " of ", c.elements, " elements differ, the worst at ", Place(worst, dims),
-                          ": got ", got, ", wanted ", wanted);
+    c.difference = StrCat(c.wrong, " of ", c.elements, " elements differ, the ", which, " at ",
+                          Place(index, dims), ": got ", got, ", wanted ", wanted);
 }
 
 double LargestOf(const Tensor& t) {
@@ -50,7 +52,8 @@ void CompareFloats(const Tensor& got, const Tensor& wanted, const Tolerance& tol
     worst_excess = excess;
     worst = i;
   }
-  if (c.wrong) Note(c, got.dims(), worst, StrCat(LoadDouble(got, worst)), StrCat(LoadDouble(wanted, worst)));
+  if (c.wrong)
+    Note(c, got.dims(), "worst", worst, StrCat(LoadDouble(got, worst)), StrCat(LoadDouble(wanted, worst)));
 }
 
 // Views complex elements as pairs of floats: c64[3] becomes f32[3,2].
@@ -70,7 +73,7 @@ void CompareExactly(const Tensor& got, Comparison& c, Same same, Show show) {
     }
   if (c.wrong) {
     const auto [a, b] = show(first);
-    Note(c, got.dims(), first, a, b);
+    Note(c, got.dims(), "first", first, a, b);
   }
 }
 

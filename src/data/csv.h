@@ -22,7 +22,7 @@ struct CsvTable {
 // Parses a table. Fails if rows have different numbers of cells. The separator is the comma if the first row
 // contains one, else the semicolon, else the tab. Empty lines at the end are dropped, except in a single
 // column of text. If `numbers` is true, these rules also apply:
-// - Blanks separate cells if no other separator occurs. Blanks around a cell are dropped.
+// - Blanks separate cells if the first row has no other separator. Blanks around a cell are dropped.
 // - Lines that start with '#' are comments.
 // - The first row is the header if no cell is a number, and at least one cell is neither empty nor a text for
 //   a missing number (NA, N/A, null, '-' …).

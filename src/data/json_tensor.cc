@@ -152,7 +152,7 @@ Result<Dims> ShapeField(dom::element e) {
   for (const dom::element item : list) {
     int64_t d = 0;
     if (item.get(d) || d < 0 || dims.size() == kMaxRank)
-      return InvalidArgument("\"shape\" is not a list of sizes");
+      return InvalidArgument("\"shape\" is not a list of at most ", kMaxRank, " sizes");
     dims.push_back(d);
   }
   return dims;

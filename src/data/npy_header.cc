@@ -108,7 +108,7 @@ Status ParseDict(std::string_view text, NpyHeader& h) {
 Result<NpyHeader> ParseNpyHeader(std::string_view file) {
   constexpr std::string_view kMagic = "\x93NUMPY";
   if (file.size() < 10 || !StartsWith(file, kMagic))
-    return InvalidArgument("not a .npy file: it does not start with \\x93NUMPY");
+    return InvalidArgument("not a .npy file: it is too short or does not start with \\x93NUMPY");
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(file[i])); };
   const size_t version = byte(6);
   if (version < 1 || version > 3) return Unsupported(".npy version ", version, " is not 1, 2 or 3");

@@ -91,8 +91,8 @@ class Search {
         decoder_(decoder),
         beams_(static_cast<size_t>(settings.beams)) {
     for (int64_t b = 0; b < decoder.batch(); ++b) found_.emplace_back(settings_);
-    // All beams of a prompt start with the same tokens. The sum -1e9 excludes all but the first beam from the
-    // first step, which would otherwise choose the same token for every beam.
+    // All beams of a prompt start with the same tokens, so the first step would choose the same token for
+    // every beam. Therefore the sum -1e9 excludes all beams but the first from this step.
     for (size_t r = 0; r < decoder.rows().size(); ++r) sums_.push_back(r % beams_ ? -1e9f : 0.0f);
   }
 

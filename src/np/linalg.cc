@@ -57,7 +57,7 @@ Array solve(const Array& a, const Array& b) {
     const Store right = vector ? Reshaped(In(b), {In(b).size(), 1}) : In(b);
     Matrices m = MatricesOf(In(a), true), r = MatricesOf(right, false);
     if (r.rows != m.rows)
-      Fail("solve: ", In(a).Describe(), " and ", In(b).Describe(), " differ in their rows");
+      Fail("solve: ", In(a).Describe(), " and ", In(b).Describe(), " have different numbers of rows");
     const Dims batch = BroadcastOf(m.batch, r.batch);
     const auto widen = [&](Matrices& x) {
       Dims dims = batch;

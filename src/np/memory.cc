@@ -9,7 +9,7 @@ namespace tern::v1::np {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
-constexpr size_t kLarge = size_t{128} << 10;    // malloc maps larger blocks anew each time
+constexpr size_t kLarge = size_t{128} << 10;    // malloc maps new pages for each larger block
 constexpr size_t kMostHeld = size_t{64} << 20;  // bytes that are kept for reuse
 
 struct alignas(64) Line {

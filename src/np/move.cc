@@ -83,7 +83,8 @@ Array tile(const Array& a, const Shape& repetitions) {
       from.insert(from.end(), {1, dims[i]});
       to.insert(to.end(), {times[i], dims[i]});
       int64_t length = 0;
-      if (__builtin_mul_overflow(times[i], dims[i], &length)) Fail("tile ", times[i], " times is too much");
+      if (__builtin_mul_overflow(times[i], dims[i], &length))
+        Fail("tile ", times[i], " times gives too many elements");
       result.push_back(length);
     }
     return Reshaped(BroadcastTo(Reshaped(In(a), from), to), result);

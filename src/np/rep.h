@@ -14,8 +14,8 @@ using Type = tern::DType;
 
 struct Array::Rep {
   Store tensor;
-  Status status;      // an error, if the array is one
-  bool weak = false;  // a C++ number, whose type adapts to the other operand
+  Status status;      // the error, if the array stands for one
+  bool weak = false;  // a C++ number; its type adapts to the other operand
 };
 
 struct Failure {

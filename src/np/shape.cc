@@ -165,7 +165,7 @@ Array squeeze(const Array& a, const Axis& axis) {
     for (size_t i = 0; i < mask.size(); ++i) {
       const bool one = x.dims()[i] == 1;
       if (mask[i] && !one && !axis.list.empty())
-        Fail("axis ", i, " of ", x.Describe(), " has not one element");
+        Fail("axis ", i, " of ", x.Describe(), " does not have one element");
       mask[i] = mask[i] && one;
     }
     return x.Reshaped(Without(x.dims(), mask, false));

@@ -24,7 +24,7 @@ Store Kernel(UnaryKind kind, const Store& x, Type type) {
   return y;
 }
 
-// A function that gives floats. f32 has a kernel, unless `kind` is clip, which stands for none.
+// Computes a function with float results. `kind` is the kernel for f32; kClip means that there is none.
 template <class F> Array Floats(const Array& a, UnaryKind kind, const F& f) {
   return Make([&] {
     const Store x = Converted(In(a), FloatOf(In(a).dtype()));
@@ -34,7 +34,7 @@ template <class F> Array Floats(const Array& a, UnaryKind kind, const F& f) {
   });
 }
 
-// A function that keeps integers as they are.
+// Computes a rounding function. Returns integers and bools unchanged. For `kind`, see Floats.
 template <class F> Array Rounding(const Array& a, UnaryKind kind, const F& f) {
   return Make([&] {
     const Store& x = In(a);

@@ -28,7 +28,7 @@ class AudioReader final : public InputReader {
 
  private:
   Result<ItemRows> ReadOne(std::string_view bytes) const {
-    // Enough for the longest sound at 96 kHz, or at 48 kHz in stereo.
+    // Limits the samples of all channels. The longest sound fits at 96 kHz in mono, or at 48 kHz in stereo.
     const auto most = static_cast<size_t>(std::max(1.0, limits_.seconds) * 96000);
     TERN_ASSIGN(data::Audio audio, data::DecodeAudio(bytes, most));
     if (audio.sample_rate <= 0 || audio.frames() == 0) return InvalidArgument("the sound is empty");
@@ -102,11 +102,11 @@ class AudioReader final : public InputReader {
     }
     TERN_ASSIGN(const Tensor mel, data::LogMel(signal, options));
     if (mel_->layout == "mel_time") return mel;
-    Tensor turned(DType::kF32, {mel.dim(1), mel.dim(0)});
+    Tensor transposed(DType::kF32, {mel.dim(1), mel.dim(0)});
     for (int64_t y = 0; y < mel.dim(0); ++y)
       for (int64_t x = 0; x < mel.dim(1); ++x)
-        turned.data<float>()[x * mel.dim(0) + y] = mel.data<float>()[y * mel.dim(1) + x];
-    return turned;
+        transposed.data<float>()[x * mel.dim(0) + y] = mel.data<float>()[y * mel.dim(1) + x];
+    return transposed;
   }
 
   Status CheckDims(const Dims& dims) const {

@@ -53,7 +53,7 @@ Status CheckNormalise(const Spec& spec, const BoundInput& input) {
   return {};
 }
 
-// Follows the size of the picture through the steps, and compares the last one with the model's input.
+// Computes the picture's size after all steps, and compares it with the size of the model's input.
 Status CheckSize(const Spec& spec, const BoundInput& input) {
   int width = 0, height = 0;  // 0 means that it depends on the picture
   bool resized = false;
@@ -109,14 +109,16 @@ Status CheckOthers(const Spec& spec, const Graph& graph, const std::set<std::str
   }
   for (const auto& [name, value] : spec.constants)
     if (!names.contains(name) || fed.contains(name))
-      return InvalidArgument(spec.file, ": constant '", name, "' is no input of the model without a source");
+      return InvalidArgument(spec.file, ": constant '", name,
+                             names.contains(name) ? "' also has a source in 'inputs'; remove one of the two"
+                                                  : "' is not an input of the model");
   for (const auto& [name, output] : spec.states)
     if (!names.contains(name))
-      return InvalidArgument(spec.file, ": state '", name, "' is no input of the model");
+      return InvalidArgument(spec.file, ": state '", name, "' is not an input of the model");
   return {};
 }
 
-// Returns the number of items per run that the inputs allow, 0 for any.
+// Returns the number of rows per run that the inputs allow. 0 means any number.
 Result<int64_t> BatchOf(const Spec& spec, const Graph& graph) {
   std::optional<int64_t> batch;
   for (const Value* input : graph.inputs()) {

@@ -17,7 +17,7 @@ bool Contains(std::string_view text, std::string_view part) {
 
 bool IsInteger(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
 
-// Returns whether an input can be meant by a name that exporters use: "mask", "type" or "ids".
+// Returns whether the value is a tensor of i32 or i64 whose name contains `part`.
 bool IsTokens(const Value& value, std::string_view part) {
   return value.type.tensor() && IsInteger(value.type.dtype) && Contains(value.name, part);
 }
@@ -100,8 +100,10 @@ Result<const Value*> TensorFinder::OutputFor(const OutputSpec& output) {
     if (!state && value->type.tensor()) fitting.push_back(value);
   }
   if (fitting.size() == 1) return fitting[0];
-  return InvalidArgument(PlaceOf(spec_, output.line), "the model has several outputs; begin '", output.name,
-                         "' with the step 'tensor: NAME'; the outputs are ", NamesOf(graph_.outputs()));
+  return InvalidArgument(PlaceOf(spec_, output.line), fitting.empty() ? "no output" : "more than one output",
+                         " of the model fits '", output.name,
+                         "'; begin it with the step 'tensor: NAME'; the outputs are ",
+                         NamesOf(graph_.outputs()));
 }
 
 Status TensorFinder::Boxes(const BoxesStep& step, BoundOutput& out) {

@@ -1,4 +1,5 @@
-// Finds the model's tensors that a pipeline names, or the only ones that fit.
+// Finds the model's inputs and outputs that a pipeline uses: by the name that it gives, else by type and
+// name.
 #pragma once
 #include <set>
 

@@ -7,7 +7,7 @@
 namespace tern::pipeline {
 namespace {
 
-// The tensor itself, without the batch dim of size 1. With frames, the first dim is the number of frames.
+// Returns the tensor itself. A batch dim of size 1 is removed, unless it counts the frames of a sound.
 class TensorMaker final : public Maker {
  public:
   TensorMaker(const Binding& binding, const BoundOutput& output)
@@ -38,7 +38,8 @@ class TopKMaker final : public Maker {
   const int k_;
 };
 
-// All classes with at least a score. For sounds in frames, the spans of frames with at least a score.
+// Returns the classes whose score is at least `score_`. For a sound in frames, returns the spans of frames
+// whose score is at least `score_`.
 class ThresholdMaker final : public Maker {
  public:
   ThresholdMaker(const Binding& binding, const BoundOutput& output, double score)

@@ -18,8 +18,8 @@ Value* PerChannel(Builder& b, const BoundInput& input, const std::vector<double>
 }
 
 // (x * scale - mean) / std is (x - mean / scale) * (scale / std). The subtraction comes first, because the
-// factor can then be folded into the weights of a convolution. The sum cannot if the convolution pads its
-// input with zeros.
+// factor can then be folded into the weights of a convolution. The subtraction cannot be folded if the
+// convolution pads its input with zeros.
 Value* Normalised(Builder& b, const BoundInput& input, const NormaliseStep& step, Value* x) {
   const bool shift = std::any_of(step.mean.begin(), step.mean.end(), [](double m) { return m != 0; });
   if (shift) {
@@ -116,7 +116,7 @@ Value* AddStep(Builder& b, const OutputStep& step, Value* x, Value* mask) {
   return x;
 }
 
-// softmax and sigmoid of a detector apply to its scores.
+// For a detector whose scores are a separate output, x is that output.
 Value* AddSteps(Builder& b, const OutputSpec& spec, Value* x, Value* mask) {
   for (const OutputStep& step : spec.steps) x = AddStep(b, step, x, mask);
   return x;

@@ -59,11 +59,11 @@ AudioParts PartsOf(const Graph& graph) {
   return out;
 }
 
-// The context of Silero's speech detector: 576 samples are 64 of the last frame and 512 new ones.
+// Silero's speech detector reads 576 samples: the last 64 of the previous frame and 512 new ones.
 std::string FramesLine(const Value& sound, bool states) {
   const Dim& samples = sound.type.shape[-1];
   if (samples.known() && samples.value() == 576)
-    return "    - frames: {size: 512, context: 64}   # guessed: 64 samples of the last frame, 512 new ones\n";
+    return "    - frames: {size: 512, context: 64}   # guessed: 64 samples of the previous frame, 512 new ones\n";
   if (samples.known()) return StrCat("    - frames: ", samples.value(), "\n");
   return states ? "    - frames: 512         # guessed\n" : "";
 }
@@ -111,7 +111,8 @@ std::string GuessAudio(GuessInput& input) {
     return input.No(
         "audio: no input has a name such as audio, waveform, input_values or samples, and type f32");
   if (!parts.missing.empty())
-    return input.No(StrCat("audio: input '", parts.missing, "' is no sound, no state and no sample rate"));
+    return input.No(
+        StrCat("audio: input '", parts.missing, "' is neither a sound, a state nor a sample rate"));
   std::string steps = "    - decode_audio: {rate: 16000}   # guessed\n";
   const auto mels = MelsOf(*parts.sound);
   std::string frames;

@@ -66,7 +66,8 @@ std::string LabelLine(const GuessInput& input, const Value& scores) {
   return StrCat("# labels: labels.txt      # the names of the ", count, "classes, one per line\n");
 }
 
-// A text encoder or classifier. `states` are [N,tokens,size], `scores` are [N,classes].
+// Guesses a text encoder or classifier: outputs are vectors per token [N,tokens,size], vectors per text
+// [N,size], or scores [N,classes].
 std::string GuessText(GuessInput& input) {
   const auto& inputs = input.graph.inputs();
   const bool all = !inputs.empty() &&

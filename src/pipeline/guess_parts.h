@@ -1,5 +1,5 @@
-// One function per kind of model. Each returns the text of a pipeline without its first lines, or "" and
-// adds a reason.
+// One function per kind of model. Each function returns the text of a pipeline without its first lines. If
+// the model is of another kind, it returns "" and adds a reason.
 #pragma once
 #include <string>
 #include <vector>
@@ -26,12 +26,13 @@ std::string GuessStrings(GuessInput& input);  // strings
 std::string GuessImage(GuessInput& input);
 std::string GuessAudio(GuessInput& input);
 
-// Returns the steps for scores of classes: softmax unless the model ends in one, then top_k.
+// Returns the steps for scores of classes: softmax, unless a Softmax or sigmoid computes the scores, then
+// top_k.
 std::string ClassSteps(const Value& scores);
 std::string LabelLine(const GuessInput& input, const Value& scores);
 bool IsFloatTensor(const Value& value, int rank);
 bool NameContains(const Value& value, std::initializer_list<std::string_view> parts);
-// Quotes a name if YAML could read it as something else.
+// Returns the name in double quotes, because YAML could read a plain name as something else.
 std::string Quoted(const std::string& name);
 
 }  // namespace tern::pipeline

@@ -34,7 +34,8 @@ class ImageReader final : public InputReader {
     return out;
   }
 
-  // The shorter side is given, so a narrow picture would become very long.
+  // Limits the pixels after resizing. If only the shorter side is given, a narrow picture would become very
+  // long.
   Status CheckPixels(const data::Image& image) const {
     if (options_.fit != data::Fit::kShorterSide) return {};
     TERN_ASSIGN(const data::Size size, data::ShorterSide({image.width, image.height}, options_.size.width));

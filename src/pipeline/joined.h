@@ -6,9 +6,10 @@
 
 namespace tern::pipeline {
 
-// Returns whether the tensors have the same element type, and the same dims but for the first one.
+// Returns whether the tensors have the same element type, and the same dims except the first one.
 bool SameRows(const Tensor& a, const Tensor& b);
-// The parts have the same type, and the same dims but for the first one. One part is returned without a copy.
+// Concatenates the parts along the first axis. They must satisfy SameRows. A single part is returned without
+// a copy.
 Tensor Joined(const std::vector<Tensor>& parts);
 // Returns a copy of the rows [first, first + count).
 Tensor RowsOf(const Tensor& tensor, int64_t first, int64_t count);

@@ -14,14 +14,14 @@ struct PipelineOptions {
   int64_t most = 32;  // rows of one run of the model, if the model takes batches of any size
 };
 
-// Immutable. Thread-safe: each Run takes a session of its own from a pool.
+// Immutable. Thread-safe: each Run takes a session from a pool.
 class Pipeline {
  public:
   // Loads a model and its pipeline. An empty `file` means the pipeline.yaml beside the model. Fails if there
   // is none.
   static Result<std::shared_ptr<Pipeline>> Load(const std::string& model, const std::string& file,
                                                 const PipelineOptions& options);
-  // Takes a graph that is loaded already.
+  // Creates a pipeline for a graph that is already loaded.
   static Result<std::shared_ptr<Pipeline>> Create(std::unique_ptr<Graph> graph, const Spec& spec,
                                                   const PipelineOptions& options);
 

@@ -291,7 +291,7 @@ TEST(Pipeline, RefusesFramesOfDifferentDims) {
   EXPECT_EQ(different.status().code(), Code::kInvalidArgument);
   EXPECT_EQ(different.status().message(),
             "output 'loud' is i64[1,2,1] for one frame and i64[1,2,4] for another; frames must have the same "
-            "dims but for the first");
+            "dims except the first");
 }
 
 constexpr const char* kTokenizer =

@@ -17,7 +17,7 @@ struct Label {
   std::string label;  // "" if there is no file of labels
 };
 
-// A box in pixels of the original picture.
+// A box, in pixels of the original picture.
 struct LabelledBox {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0, score = 0;
   int64_t index = 0;

@@ -30,7 +30,7 @@ struct ItemRows {
 // Limits the bytes of all decoded items of a request, and of all its results. Small files can decode to much
 // memory.
 inline constexpr size_t kMaxRequestBytes = size_t{1} << 30;
-// Adds `bytes` to `total`. Fails with kInvalidArgument above kMaxRequestBytes, because another try would fail
+// Adds `bytes` to `total`. Fails with kInvalidArgument above kMaxRequestBytes, because a retry would fail
 // too.
 Status CountBytes(size_t bytes, size_t& total);
 // Reads each item with `read`. An error names the item if there are several. Counts the bytes of the items.
@@ -42,8 +42,8 @@ Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& ite
 class InputReader {
  public:
   virtual ~InputReader() = default;
-  // Errors name the reason, and the item if there are several. Returns kCancelled between two items if `stop`
-  // says so.
+  // Errors name the reason, and the item if there are several. Returns kCancelled if `stop` fires between two
+  // items.
   virtual Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
                                              const Stop& stop) const = 0;
 };

@@ -58,12 +58,12 @@ struct LogMelStep {
   std::string layout = "mel_time";                  // "mel_time" is [mels, time]; "time_mel" is [time, mels]
 };
 // Cuts the samples into frames. Each frame is one item of the model's batch, or one run if the model has
-// states. The last frame is filled with zeros.
+// states. If the last frame is not full, zeros follow its samples.
 struct FramesStep {
   int size = 0, hop = 0;  // samples; hop 0 means size
-  int context = 0;        // samples of the previous frame that precede each frame
+  int context = 0;        // samples before each frame; zeros before the first frame
 };
-// The model's input or output. Without this step, it is the only one that fits.
+// Names the model's input or output. Without this step, the only one that fits is used.
 struct TensorStep {
   std::string name;
   std::string layout = "auto";  // pictures: "NCHW", "NHWC", or "auto": decided by the dims
@@ -96,11 +96,11 @@ struct PoolStep {
 };
 struct L2NormaliseStep {};
 struct BoxesStep {
-  std::string boxes, scores;      // names of outputs. Without `scores`, both are in the tensor of `boxes`
+  std::string boxes, scores;      // outputs of the model; without `scores`, `boxes` contains both
   std::string format = "xyxy";    // "xyxy", "yxyx", "xywh" or "cxcywh"
   std::string unit = "relative";  // "relative" is 0 to 1; "pixels" are pixels of the model's input
   double score = 0.5, iou = 0.5;
-  int background = -1;  // the class that is no object; -1: none
+  int background = -1;  // the class that means "no object"; -1: none
   int most = 100;
   bool objectness = false;  // the first number after a box multiplies the scores of the classes
 };

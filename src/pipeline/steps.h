@@ -10,7 +10,7 @@ template <class Step> struct StepRow {
   const char* name;
   Status (*read)(const YamlValue& options, Step& step);
 };
-// Reads the options of a step with the row of its name. Fails and names all steps if there is no such row.
+// Reads the options of a step with the row of its name. Fails if there is no such row, and lists all names.
 template <class Step, size_t kCount>
 Status ReadWith(const StepRow<Step> (&rows)[kCount], const YamlValue& options, Step& step) {
   std::vector<std::string> names;

@@ -28,7 +28,7 @@ Result<size_t> FindInput(const Binding& binding, const RawInput& input) {
   return InvalidArgument("the pipeline has no input '", input.name, "'; its inputs are ", Join(names, ", "));
 }
 
-// Appends the rows of another input of the same items.
+// Adds the tensors of another input to the rows of the same items.
 Status Merge(const std::string& name, std::vector<ItemRows> from, std::vector<ItemRows>& to) {
   for (size_t i = 0; i < to.size(); ++i) {
     if (from[i].rows.size() != to[i].rows.size())
@@ -158,7 +158,7 @@ Status Work::Take(const NamedTensors& outputs) {
   for (const auto& [name, tensor] : outputs) {
     if (total > 1 && (tensor.rank() == 0 || tensor.dim(0) != total))
       return InvalidArgument("output '", name, "' is ", tensor.Describe(), ", but its first dim must be ",
-                             total, ", the number of items");
+                             total, ", the batch size of the run");
     for (int64_t i = 0; i < rows; ++i) {
       const RowPlace& place = run[static_cast<size_t>(i)];
       made_[place.item][place.row].emplace_back(name, total > 1 ? RowsOf(tensor, i, 1) : tensor);
@@ -174,7 +174,7 @@ Status CheckFrames(const std::string& output, const std::vector<Tensor>& frames)
     if (frames.size() > 1 && !SameRows(frames[0], frame))
       return InvalidArgument("output '", output, "' is ", frames[0].Describe(), " for one frame and ",
                              frame.Describe(),
-                             " for another; frames must have the same dims but for the first");
+                             " for another; frames must have the same dims except the first");
   return {};
 }
 

@@ -5,7 +5,7 @@
 
 namespace tern::pipeline {
 
-// A pipeline without a model that runs. Thread-safe.
+// The steps of a pipeline, without a session that runs the model. Thread-safe.
 class Steps {
  public:
   // Adds the steps that are ops to the graph.
@@ -31,9 +31,9 @@ struct RawInput {
 // Use it from one thread at a time.
 class Work {
  public:
-  // `most` limits the number of rows of one run. Reads all items: this takes most of the time. Start and
-  // Finish return kCancelled between two items if `stop` says so. What `stop` points to must outlive the
-  // Work.
+  // `most` limits the number of rows of one run. Reads all items, which takes most of the time of a request.
+  // Start and Finish return kCancelled if `stop` fires between two items. The flag that `stop` points to must
+  // outlive the Work.
   static Result<Work> Start(std::shared_ptr<const Steps> steps, const std::vector<RawInput>& inputs,
                             int64_t most, const Stop& stop = {});
 

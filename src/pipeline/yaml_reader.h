@@ -17,7 +17,7 @@ inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;
 // A node of the document, and the keys that lead to it.
 class YamlValue {
  public:
-  // `line` is that of the key, for values without a place of their own. The first line is 1.
+  // `line` is the line of the key. Errors name it if the node has no position. The first line is 1.
   YamlValue(YAML::Node node, std::string file, std::string key, int line)
       : node_(std::move(node)), file_(std::move(file)), key_(std::move(key)), line_(line) {}
 

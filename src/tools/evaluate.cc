@@ -75,13 +75,13 @@ Result<Tensor> ScoresOf(Engine& engine, const DatumList& inputs, const std::stri
   auto run = engine.Run(inputs);
   if (!run.ok()) return run.TakeStatus().While(StrCat("running the model on '", sample, "'"));
   if (run->empty() || !run->front().is_tensor())
-    return InvalidArgument("the model's first output is no tensor");
+    return InvalidArgument("the model's first output is not a tensor");
   return run->front().tensor;
 }
 
-Result<compress::Answer> Rated(const Tensor& scores, int64_t label, const std::string& sample) {
+Result<compress::Answer> AnswerFor(const Tensor& scores, int64_t label, const std::string& sample) {
   auto answer = compress::AnswerOf(scores, label);
-  if (!answer.ok()) return answer.TakeStatus().While(StrCat("rating the scores of '", sample, "'"));
+  if (!answer.ok()) return answer.TakeStatus().While(StrCat("ranking the classes of '", sample, "'"));
   return answer;
 }
 
@@ -99,11 +99,11 @@ Result<Evaluation> Evaluate(Engine& engine, Engine* other, compress::Samples& sa
     const std::string name = samples.NameOf(i);
     TERN_ASSIGN(const DatumList inputs, samples.Get(i));
     TERN_ASSIGN(const Tensor scores, ScoresOf(engine, inputs, name));
-    TERN_ASSIGN(const compress::Answer answer, Rated(scores, labels[i], name));
+    TERN_ASSIGN(const compress::Answer answer, AnswerFor(scores, labels[i], name));
     made.answers.push_back(answer);
     if (other) {
       TERN_ASSIGN(const Tensor wanted, ScoresOf(*other, inputs, name));
-      TERN_ASSIGN(const compress::Answer before, Rated(wanted, labels[i], name));
+      TERN_ASSIGN(const compress::Answer before, AnswerFor(wanted, labels[i], name));
       made.others.push_back(before);
       if (wanted.size() != scores.size())
         return InvalidArgument("the models have ", scores.size(), " and ", wanted.size(), " classes");

@@ -22,8 +22,8 @@ struct Evaluation {
   // Signal-to-noise ratio of the scores in dB.
   double sqnr() const;
 };
-// Runs the model on the samples. `other` may be null, or is a model with the same inputs that runs on the
-// same samples. The first output of each model has the scores.
+// Runs the model on the samples. `other` is null, or a model with the same inputs, which runs on the same
+// samples. The first output of each model has the scores.
 Result<Evaluation> Evaluate(Engine& engine, Engine* other, compress::Samples& samples,
                             const std::vector<int64_t>& labels);
 

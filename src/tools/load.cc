@@ -92,7 +92,7 @@ Result<std::vector<double>> Rates(const std::string& text) {
   for (const std::string& item : SplitText(text, ',')) {
     double rate = 0;
     if (!ParseDouble(item, rate) || !(rate > 0) || rate > 1e7)
-      return InvalidArgument("'", item, "' is not a rate between 0 and 10000000 requests per second");
+      return InvalidArgument("'", item, "' is not a rate above 0 and at most 10000000 requests per second");
     rates.push_back(rate);
   }
   return rates;
@@ -114,12 +114,14 @@ Result<LoadCommand> LoadTool::Command(const Args& args) const {
   if (args.Given("--steps")) {
     TERN_ASSIGN(c.rates, Rates(steps_));
   }
-  if (!(c.seconds > 0 && c.seconds <= 1e6)) return InvalidArgument("--seconds must be between 0 and 1000000");
+  if (!(c.seconds > 0 && c.seconds <= 1e6))
+    return InvalidArgument("--seconds must be above 0 and at most 1000000, got ", c.seconds);
   if (!(c.warmup_seconds >= 0 && c.warmup_seconds <= 1e6))
-    return InvalidArgument("--warmup must not be negative");
+    return InvalidArgument("--warmup must be from 0 to 1000000, got ", c.warmup_seconds);
   if (!(c.timeout_seconds > 0 && c.timeout_seconds <= 1e6))
-    return InvalidArgument("--timeout must be positive");
-  if (!(c.goal_ms >= 0 && c.goal_ms <= 1e9)) return InvalidArgument("--goal must not be negative");
+    return InvalidArgument("--timeout must be above 0 and at most 1000000, got ", c.timeout_seconds);
+  if (!(c.goal_ms >= 0 && c.goal_ms <= 1e9))
+    return InvalidArgument("--goal must be from 0 to 1000000000, got ", c.goal_ms);
   for (const std::string& text : shapes_) {
     TERN_ASSIGN(const auto pair, SplitPair(text, "NAME=1x3x224x224"));
     TERN_ASSIGN(c.shapes[pair.first], ParseDims(pair.second));

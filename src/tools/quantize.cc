@@ -66,13 +66,14 @@ void QuantizeTool::Declare(Args& args) {
   args.Option("--samples", limit_, "N", "use the first N samples; 0 means all", 0, INT64_MAX);
   args.Option(
       "--state", state_, "FILE.npz",
-      "store the calibration here after every tenth of the samples, and go on from there if it was interrupted");
+      "store the state of the calibration after every tenth of the samples; an interrupted command continues from it");
   args.Option("--bits", bits_, "N", "bits of activations, 8 or 16 (8)", 8, 16);
-  args.Flag("--symmetric", symmetric_, "the zero points of activations are in the middle");
-  args.Flag("--per-tensor", per_tensor_, "one scale for all output channels of a layer's weights");
+  args.Flag("--symmetric", symmetric_, "put the zero points of activations in the middle of the range");
+  args.Flag("--per-tensor", per_tensor_, "use one scale for all output channels of a layer's weights");
   args.Choice("--rounding", rounding_, {"nearest", "adaround"},
               "how weights are rounded; adaround: up or down, so that results change least (adaround)");
-  args.Flag("--no-bias-correction", no_bias_, "do not compensate shifts of means in biases");
+  args.Flag("--no-bias-correction", no_bias_,
+            "do not correct biases for the change of mean results that quantization causes");
   args.Flag("--equalize", equalize_, "balance the channels between layers first (cross-layer equalization)");
   args.Option("--keep-float", keep_, "LAYER", "the name of a Conv or MatMul that stays float (repeatable)");
   args.Section("Mixed precision and reports");
@@ -81,7 +82,8 @@ void QuantizeTool::Declare(Args& args) {
       "keep the most sensitive layers float until the outputs have this signal-to-noise ratio on calibration data");
   args.Flag("--fastest", fastest_, "keep layers float whose integer kernels are slower on this machine");
   args.Flag("--layers", layers_, "print the errors and times of each layer");
-  args.Flag("--sensitivity", sensitivity_, "measure the outputs with one layer at a time quantized");
+  args.Flag("--sensitivity", sensitivity_,
+            "measure the error of the outputs for each layer, with only this layer quantized");
   args.Option("--html", html_, "FILE", "write a page with layers and histograms");
   args.Option("--images", images_, "DIR|FILE.npz",
               "also measure the accuracy before and after on these samples");
@@ -146,7 +148,7 @@ Result<int> QuantizeTool::Finish(const Graph& before, QuantizeReport report,
   return 0;
 }
 
-// Reads the state of an interrupted calibration, if there is one, and stores states to come.
+// Reads the state of an interrupted calibration, if there is one. The result also stores later states.
 Result<compress::Quantizer::Resume> QuantizeTool::ResumeFrom() const {
   compress::Quantizer::Resume resume;
   if (state_.empty()) return resume;

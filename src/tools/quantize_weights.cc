@@ -26,7 +26,7 @@ void Print(const compress::WeightOnlyReport& report, const std::string& model, c
 
 void WeightFlags::Declare(Args& args) {
   args.Choice("--weights", weights_, {"int8", "int4"},
-              "quantize only the weights of matrix products; calibration data is optional");
+              "quantize only the weights of matrix products; gptq and awq need calibration data");
   args.Option(
       "--block", block_, "N",
       "with --weights: inputs that share a scale, 16 or a multiple of 32; 0 means all inputs (int4: 32, int8: 0)",
@@ -35,20 +35,22 @@ void WeightFlags::Declare(Args& args) {
               "with --weights: round to nearest, or by GPTQ or AWQ, which need --calib (nearest)");
   args.Flag(
       "--dynamic", dynamic_,
-      "8-bit weights per column, and rows that are rounded to 8 bits in every run; no calibration data");
+      "quantize weights to 8 bits with one scale per column, and round rows of activations to 8 bits in every run; "
+      "needs no calibration data");
 }
 
 Status WeightFlags::Check(const Args& args) const {
   if (dynamic_ && (weights_ == "int4" || args.Given("--block")))
     return InvalidArgument(
-        "--dynamic has weights of 8 bits with one scale per column; --weights int4 and --block are not for it");
+        "--dynamic uses 8-bit weights with one scale per column, so --weights int4 and --block cannot be used with it");
   if (!wanted() && (args.Given("--block") || args.Given("--weight-method")))
-    return InvalidArgument("--block and --weight-method are for --weights int8 and --weights int4");
+    return InvalidArgument("--block and --weight-method need --weights int8 or --weights int4");
   if (block_ > 0 && block_ != 16 && block_ % 32 != 0)
     return InvalidArgument("--block ", block_, ": must be 0, 16 or a multiple of 32");
   for (const char* option : {"--method", "--percentile", "--bits", "--symmetric", "--per-tensor"})
     if (wanted() && args.Given(option))
-      return InvalidArgument(option, " is for the ranges of activations; --weights and --dynamic have none");
+      return InvalidArgument(
+          option, " cannot be used with --weights or --dynamic, which do not calibrate activations");
   if (wanted() && method_ != "nearest" && !args.Given("--calib"))
     return InvalidArgument("--weight-method ", method_,
                            " needs calibration data; use --calib DIR or --calib FILE.npz");

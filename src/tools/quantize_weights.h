@@ -1,5 +1,5 @@
-// The options of tern quantize that quantize weights only (--weights), or weights and, in every run, the rows
-// that are multiplied with them (--dynamic).
+// Options of tern quantize that need no calibrated activations. --weights quantizes only the weights.
+// --dynamic also rounds the rows that are multiplied with the weights, in every run.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace tern::tools {
 class WeightFlags {
  public:
   void Declare(Args& args);
-  // Whether the options ask for this kind of quantization, which needs no calibration data.
+  // Returns whether the command line has --weights or --dynamic.
   bool wanted() const { return !weights_.empty() || dynamic_; }
   Status Check(const Args& args) const;
   // Quantizes the graph, writes it and prints a report. `samples` may be null.

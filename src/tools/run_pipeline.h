@@ -11,9 +11,9 @@ namespace tern::tools {
 class PipelineRun {
  public:
   void Declare(Args& args);
-  // Decides whether a run uses a pipeline. It does if there is one, if the inputs are pictures, sounds or
-  // texts, and if no option is given that describes tensors, such as --resize or --topk. Fails if such an
-  // option is combined with --pipeline.
+  // Returns whether a run uses a pipeline. It does if the model has a pipeline.yaml, the inputs are pictures,
+  // sounds or texts, and no option such as --resize or --topk describes tensors. Fails if such an option is
+  // combined with --pipeline.
   Result<bool> Applies(const Args& args, const std::string& model, const std::vector<std::string>& inputs);
   // Runs all inputs as one batch and prints the results.
   Status Run(const std::string& model, const std::vector<std::string>& inputs, const SessionOptions& options,

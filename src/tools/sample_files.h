@@ -1,4 +1,4 @@
-// Opens samples for the commands, whose files may have every format of --input.
+// Opens samples for the commands. The files may have any format that --input reads.
 #pragma once
 #include "quantize/samples.h"
 

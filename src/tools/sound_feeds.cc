@@ -20,7 +20,7 @@ bool IsSoundKind(const std::string& extension) { return extension == ".wav" || e
 
 void SoundOptions::Declare(Args& args) {
   args.Option("--sample-rate", sample_rate, "HZ",
-              "sound: resample to this number of samples per second (that of the file)");
+              "sound: resample to this number of samples per second (the rate of the file)");
 }
 
 Result<int> SoundOptions::Parse(const Args& args, const std::vector<std::string>& inputs) const {
@@ -31,7 +31,8 @@ Result<int> SoundOptions::Parse(const Args& args, const std::vector<std::string>
   if (std::none_of(inputs.begin(), inputs.end(), may_be))
     return InvalidArgument("--sample-rate is for sound, but no --input is a .wav or .flac file");
   if (sample_rate < 1 || sample_rate > std::numeric_limits<int>::max())
-    return InvalidArgument("--sample-rate ", sample_rate, ": must be at least 1");
+    return InvalidArgument("--sample-rate ", sample_rate, ": must be from 1 to ",
+                           std::numeric_limits<int>::max());
   return static_cast<int>(sample_rate);
 }
 

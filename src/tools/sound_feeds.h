@@ -14,8 +14,8 @@ bool IsSoundKind(const std::string& extension);
 // Options that control how sound is converted to inputs.
 struct SoundOptions {
   void Declare(Args& args);
-  // Returns the sample rate, or 0 for that of each file. `inputs` are the values of --input. Fails if an
-  // option is given but no input is sound.
+  // Returns the sample rate. 0 means that each file keeps its rate. `inputs` are the values of --input. Fails
+  // if an option is given but no input is sound.
   Result<int> Parse(const Args& args, const std::vector<std::string>& inputs) const;
   int64_t sample_rate = 0;
 };

@@ -38,9 +38,9 @@ TERN_API size_t tern_port_shape(const TernPort* port, int64_t* dims, size_t capa
 TERN_API size_t tern_port_size(const TernPort* port);
 TERN_API size_t tern_port_bytes(const TernPort* port);
 /* Returns the elements in row-major order. Returns NULL if there are none yet, if they are strings, if the
- * value is not a tensor, or if it was fed with tern_port_set_value. The pointer to an output is valid until
- * the next run, that to an input until it is fed again. The elements of an input may be changed if
- * tern_port_reshape or tern_port_copy_from allocated them. */
+ * value is not a tensor, or if it was fed with tern_port_set_value. A pointer to an output is valid until the
+ * next run. A pointer to an input is valid until the input is fed again. The elements of an input may be
+ * changed if tern_port_reshape or tern_port_copy_from allocated them. */
 TERN_API void* tern_port_data(TernPort* port);
 /* Returns an element of a tensor of strings, or NULL if there is none. The string ends with a NUL. It may
  * also contain NULs, so its length is stored in `length`, which may be NULL. Valid as long as tern_port_data.

@@ -12,7 +12,7 @@ from .translate import NotTranslated, decompositions, translate
 
 
 class TernWarning(UserWarning):
-    """A graph is run by torch, not by Tern. The text gives the reason."""
+    """Warns that torch runs a graph, because Tern cannot. The text gives the reason."""
 
 
 def backend(graph, examples, *, options=None, **others):
@@ -60,7 +60,7 @@ def _training(_, __):
 
 
 def _check_examples(examples):
-    """Refuses what the graph itself does not show."""
+    """Refuses tensors that need gradients and tensors on other devices, which the graph itself does not show."""
     tensors = [value for value in examples if isinstance(value, torch.Tensor)]
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         raise NotTranslated("gradients are required; call the model in torch.no_grad() or torch.inference_mode() to run it with Tern")

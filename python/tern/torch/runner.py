@@ -89,7 +89,7 @@ class _Variant:
         self.copies = [tensor.clone() if tensor.is_inference() else None for tensor in weights]
 
     def matches(self, args):
-        """torch does not count the writes to tensors that were made in inference mode, so their elements are compared."""
+        """Returns whether the arguments are these weights. Elements of tensors made in inference mode are compared, because torch does not count writes to them."""
         return ([_state(args[index]) for index in self.indices] == self.state and
                 all(copy is None or torch.equal(copy, args[index]) for copy, index in zip(self.copies, self.indices)))
 
@@ -98,7 +98,7 @@ class _Variant:
 
 
 def _state(tensor):
-    """Changes when the elements change, except by a write through `tensor.data` or numpy, which torch does not record."""
+    """Returns a key that changes when torch records a write to the elements. Writes through `tensor.data` or numpy are not recorded."""
     return tensor.data_ptr(), -1 if tensor.is_inference() else tensor._version
 
 

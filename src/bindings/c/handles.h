@@ -89,7 +89,8 @@ TernStatus* Try(const char* function, std::initializer_list<Argument> arguments,
   }
 }
 
-// Runs a `body` that cannot report an error. Returns `otherwise` if it throws, which is memory exhaustion.
+// Runs a `body` that cannot report an error. If memory is exhausted, `body` throws and `otherwise` is
+// returned.
 template <class T, class F> T TryGet(T otherwise, F&& body) noexcept {
   try {
     return body();

@@ -34,7 +34,7 @@ struct Tensor::Impl {
   };
 
   Predictor::State* state = nullptr;  // null if the name does not exist
-  // The index among the active session's inputs or outputs; -1 for a constant that is not fed.
+  // The index among the inputs or outputs of the active session; -1 for a constant that is not fed.
   int index = 0;
   bool is_input = false;
   const tern::Value* declared = nullptr;

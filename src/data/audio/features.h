@@ -39,7 +39,7 @@ Result<Tensor> Istft(const Tensor& spectrum, const StftOptions& options, int64_t
 Result<Tensor> Spectrogram(Signal signal, const StftOptions& options, double power = 2);
 
 enum class MelScale { kHtk, kSlaney };
-enum class MelNorm { kNone, kSlaney };  // kSlaney divides each filter by its width in Hz
+enum class MelNorm { kNone, kSlaney };  // kSlaney divides each filter by half of its width in Hz
 
 struct MelOptions {
   int sample_rate = 16000;  // Hz
@@ -87,7 +87,7 @@ struct KaldiOptions {
   int sample_rate = 16000;
   double frame_length = 25, frame_shift = 10;  // ms
   int64_t n_mels = 80;                         // Kaldi's own default is 23
-  double low_freq = 20, high_freq = 0;         // Hz; 0 or less: relative to half of the sample rate
+  double low_freq = 20, high_freq = 0;         // Hz; high_freq <= 0 counts from half of the sample rate
   double preemphasis = 0.97;
   bool remove_dc_offset = true;
   bool snip_edges = true;             // only frames that lie within the signal

@@ -216,7 +216,7 @@ void Fft::Bluestein(C* data, C* scratch) const {
   inner_->Forward(work, rest);
   for (int64_t j = 0; j < inner_->n_; ++j) {
     Multiply(work[j], spectrum_[static_cast<size_t>(j)], work[j]);
-    work[j].im = -work[j].im;  // the inverse transform is the conjugate of that of the conjugate
+    work[j].im = -work[j].im;  // inverse(x) = conj(transform(conj(x)))
   }
   inner_->Forward(work, rest);
   for (int64_t k = 0; k < n_; ++k) {

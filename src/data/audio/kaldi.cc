@@ -19,7 +19,8 @@ Result<Plan> MakePlan(int64_t samples, const KaldiOptions& o) {
   const double per_ms = o.sample_rate / 1000.0;
   const double length = o.frame_length * per_ms, shift = o.frame_shift * per_ms;
   if (!(length >= 2) || !(shift >= 1) || length > 1 << 20 || shift > 1 << 20)
-    return InvalidArgument("a frame needs at least 2 samples and a shift of 1, got ", length, " and ", shift);
+    return InvalidArgument("a frame needs 2 to ", 1 << 20, " samples and a shift of 1 to ", 1 << 20, ", got ",
+                           length, " and ", shift);
   Plan p{static_cast<int64_t>(length), static_cast<int64_t>(shift), 1, 0};
   while (p.n_fft < p.length) p.n_fft *= 2;
   if (!o.round_to_power_of_two) p.n_fft = p.length;

@@ -7,8 +7,8 @@
 #include <new>
 #include <vector>
 
-// Compiles a function for several instruction sets. The first call picks the best one that the machine has.
-// The sanitizers cannot run the function that picks.
+// Compiles a function for several instruction sets. The dynamic linker picks the best one that the machine
+// has. It calls a resolver function, which sanitizers cannot run.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define TERN_AUDIO_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))

@@ -25,8 +25,8 @@ struct Chunks {
   std::optional<uint64_t> long_data;  // the size of the data chunk by the chunk ds64
 };
 
-// Returns the bytes of the chunk at `at`. The data chunk may reach beyond the end of the file, or not know
-// its size; it then ends with the file.
+// Returns the bytes of the chunk at `at`. The size of the data chunk may be missing, or exceed the file. Then
+// the chunk extends to the end of the file.
 Result<std::string_view> ChunkAt(std::string_view bytes, size_t at, const Chunks& chunks) {
   const std::string_view id = bytes.substr(at, 4);
   uint64_t size = U32(bytes, at + 4);

@@ -46,8 +46,8 @@ Status CheckPixels(uint64_t width, uint64_t height, const DecodeOptions& options
                    uint64_t per_byte) {
   if (width == 0 || height == 0 || width > kLongestSide || height > kLongestSide ||
       width * height > options.max_pixels)
-    return InvalidArgument("a picture must have 1 to ", options.max_pixels, " pixels, got ", width, " x ",
-                           height);
+    return InvalidArgument("a picture must have 1 to ", options.max_pixels, " pixels and sides of at most ",
+                           kLongestSide, ", got ", width, " x ", height);
   if (per_byte && width * height > bytes * per_byte)
     return InvalidArgument("a picture of ", width, " x ", height, " pixels does not fit into a file of ",
                            bytes, " bytes");

@@ -35,7 +35,7 @@ extern "C" void JpegMessage(j_common_ptr c, int level) {
   if (level < 0 && (c->err->msg_code == JWRN_JPEG_EOF || c->err->msg_code == JWRN_HIT_MARKER)) JpegFail(c);
 }
 
-// Each scan of a progressive JPEG passes over all blocks, however few bytes it has.
+// Limits the scans of a progressive JPEG, because each scan passes over all blocks, however few bytes it has.
 extern "C" void JpegProgress(j_common_ptr c) {
   if (reinterpret_cast<j_decompress_ptr>(c)->input_scan_number <= kMaxScans) return;
   auto* errors = reinterpret_cast<JpegErrors*>(c->err);

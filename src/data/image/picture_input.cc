@@ -58,7 +58,7 @@ Result<int> ChooseChannels(const Axes& a, const Image& image, const std::string&
   return static_cast<int>(count);
 }
 
-// Sets how the picture is resized and cropped. A crop or size that does not fit the input fails.
+// Sets how the picture is resized and cropped. CheckSizes compares the result with the input.
 Status SetSizes(const Axes& a, const ImageOptions& o, PixelOptions& pixels) {
   const bool fixed = a.width > 0 && a.height > 0;
   if (!o.resize.empty()) {

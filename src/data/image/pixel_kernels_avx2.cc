@@ -1,5 +1,5 @@
-// The inner loops over pixels with AVX2. Functions carry their target, so that the file needs no flags and
-// inline functions of headers are compiled for the default target.
+// The inner loops over pixels with AVX2. Each function has a target attribute. So the file needs no flags,
+// and inline functions of headers are compiled for the default target.
 #include "data/image/pixel_kernels.h"
 
 #if defined(__x86_64__)

@@ -14,7 +14,8 @@ bool Changes(const TapRange& r) {
   return r.to != r.from || r.low != 0 || r.high != static_cast<float>(r.from);
 }
 
-// Pillow 13 starts with the vertical pass if that removes more than twice as many rows as the other columns.
+// Returns whether the vertical pass is first. As in Pillow 13, it is if resizing removes more than twice as
+// many rows as columns.
 bool IsVerticalFirst(const Image& image, Size to) {
   return to.height < image.height && 2 * (image.width - to.width) < image.height - to.height;
 }

@@ -20,7 +20,7 @@ Result<Affine> MakeAffine(const PixelOptions& options);
 class RowWriter {
  public:
   // `channels` is the number of channels of the rows: 3, or 1 for a grey picture, whose pixels are repeated
-  // if the tensor has 3 channels. `swap` writes red and blue in the other order. The tensor must outlive the
+  // if the tensor has 3 channels. If `swap` is true, red and blue are exchanged. The tensor must outlive the
   // writer.
   RowWriter(Tensor& batch, int64_t index, Layout layout, bool swap, const Affine& affine, int channels);
   void Write(int y, const uint8_t* row);

@@ -91,7 +91,7 @@ Taps MakeTaps(Filter filter, const TapRange& r) {
   return taps;
 }
 
-// The positions are sums of the scale, because a product could round to another pixel than in Pillow.
+// Adds up the scale to get the positions, as Pillow does. A product could round to another pixel.
 std::vector<int32_t> NearestTaps(const TapRange& r) {
   const double scale = static_cast<double>(r.high - r.low) / r.to;
   double at = r.low + scale * 0.5;

@@ -25,8 +25,8 @@ float Iou(const Box& a, const Box& b);
 
 // Greedy suppression: takes boxes by decreasing score and drops each one whose IoU with a taken box is above
 // the threshold. Equal scores are ordered by index. With `per_class`, only boxes of one label suppress each
-// other. Boxes with a NaN score or corner are dropped. Returns the indices of the taken boxes, at most
-// `limit`, by decreasing score.
+// other. Boxes with a NaN score, or with a corner that is not finite, are dropped. Returns the indices of the
+// taken boxes, at most `limit`, by decreasing score.
 std::vector<size_t> Nms(const std::vector<Box>& boxes, float iou_threshold, bool per_class,
                         size_t limit = SIZE_MAX);
 // Gaussian soft suppression: instead of dropping an overlapping box, multiplies its score by

@@ -81,7 +81,7 @@ Result<Batch> DetectYolo(const Tensor& output, bool objectness, std::optional<bo
     for (int64_t i = 0; i < count; ++i) {
       const Features f{data + (flipped ? i : i * features), flipped ? count : 1};
       if (objectness && !(f[4] >= o.least_score))
-        continue;  // no class can exceed it, because it is at most 1
+        continue;  // the class's factor is at most 1, so the score cannot reach least_score
       const Best best = BestClass(f, first, features - first, o.background);
       const float score = objectness ? best.score * f[4] : best.score;
       if (best.label < 0 || !(score >= o.least_score)) continue;

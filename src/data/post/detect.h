@@ -22,8 +22,8 @@ struct DetectOptions {
 // fit, and names them.
 
 // YOLO heads: [N, B, 4+C] or, with `objectness`, [N, B, 5+C], where the score of a class is multiplied by the
-// fifth element. `transposed` is [N, 4+C, B]. `nullopt` decides by the dims: the smaller one is the features.
-// Rank 2 is a batch of 1.
+// fifth element. If `transposed` is true, the dims are [N, 4+C, B]. If it is nullopt, the smaller of the last
+// two dims is the number of features. Rank 2 is a batch of 1.
 Result<std::vector<std::vector<Box>>> DetectYolo(const Tensor& output, bool objectness,
                                                  std::optional<bool> transposed,
                                                  const DetectOptions& options);

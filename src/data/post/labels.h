@@ -12,7 +12,8 @@ namespace tern::data {
 // Formats: one name per line; "12  name" or "12: name" per line, if every line begins with an index; ImageNet
 // synsets, "n01440764 tench, Tinca tinca", whose identifiers are dropped; a JSON list of names; a JSON
 // dictionary from indices to names, or to lists whose last element is the name; a JSON dictionary from names
-// to indices. Fails if an index appears twice or is too large for the file.
+// to indices; the configuration of a Hugging Face model, which has such a dictionary in the field id2label.
+// Fails if an index appears twice or is above 2^20.
 Result<std::vector<std::string>> ParseLabels(std::string_view text);
 Result<std::vector<std::string>> ReadLabels(const std::string& path);
 

@@ -35,7 +35,7 @@ void ForbidByHistory(const SpeechTokens& rules, const std::vector<int64_t>& toke
   Forbid(logits, rules.first_timestamp, last && !before ? *latest : *latest + 1);
 }
 
-// Forces a timestamp where all timestamps together are more probable than every text token.
+// Forces a timestamp if all timestamps together are more probable than every text token.
 void PreferTimestamps(const SpeechTokens& rules, std::vector<float>& logits) {
   const auto text_end =
       logits.begin() + std::min<int64_t>(rules.first_timestamp, static_cast<int64_t>(logits.size()));

@@ -19,10 +19,10 @@ struct SpeechTokens {
   std::vector<int64_t> suppress_at_begin;  // not generated as the first token
 };
 
-// Sets the logits of the tokens that are not allowed after `tokens` to minus infinity. `tokens` are those
-// that were generated after the prompt. With `timestamps`, they come in pairs, do not decrease, and one is
-// forced where all timestamps together are more probable than every text token. Fails if a token of `rules`
-// is outside of the vocabulary.
+// Sets the logits of the tokens that are not allowed after `tokens` to minus infinity. `tokens` are the
+// tokens generated after the prompt. If `timestamps` is true, timestamps come in pairs and do not decrease. A
+// timestamp is forced if all timestamps together are more probable than every text token. Fails if a token of
+// `rules` is outside of the vocabulary.
 Status ApplySpeechRules(const SpeechTokens& rules, const std::vector<int64_t>& tokens, bool timestamps,
                         std::vector<float>& logits);
 

@@ -39,7 +39,7 @@ class AddedTokens {
     std::string text;  // what is searched
     bool single_word, left_strip, right_strip, normalized;
   };
-  // Finds a set of strings: the longest of those that begin first.
+  // Finds occurrences of a set of strings. Of those that begin first, takes the longest.
   struct Finder {
     Trie trie;
     bool first_bytes[256] = {};  // the bytes that strings begin with

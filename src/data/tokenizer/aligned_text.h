@@ -37,12 +37,12 @@ class AlignedText {
   size_t limit() const { return limit_; }
   ByteSpan SpanAt(size_t i) const;
 
-  // Replaces each code point by what f(code_point, out) appends to `out`. The results come from the same
-  // bytes.
+  // Replaces each code point by what f(code_point, out) appends to `out`, which keeps the bytes of the code
+  // point as its source.
   template <class F> void Rewrite(F&& f);
   // Replaces the text. The changes consume the old text from its start.
   void Transform(const std::vector<Change>& changes);
-  // Replaces the text by [begin, end) of it.
+  // Keeps bytes [begin, end) of the text and removes the others.
   void Keep(size_t begin, size_t end);
   // Inserts `prefix`, which comes from the first code point, unless the text is empty.
   void Prepend(std::string_view prefix);

@@ -163,8 +163,8 @@ class Bpe : public Model {
     return {};
   }
 
-  // Appends the tokens of the bytes. Returns false if one is missing. Unknown characters before them follow
-  // them, as in the `tokenizers` package.
+  // Appends the tokens of the bytes. Returns false if one is missing. Does not flush pending unknown
+  // characters, so their token comes after the bytes, as in the `tokenizers` package.
   bool PutBytes(std::string_view text, std::vector<Symbol>& symbols) const {
     const auto missing = [this](char b) { return byte_tokens_[static_cast<unsigned char>(b)] == kNone; };
     if (std::any_of(text.begin(), text.end(), missing)) return false;

@@ -20,7 +20,7 @@ class MergeTable {
   };
 
   explicit MergeTable(size_t merges);
-  // A later Add of the same pair counts.
+  // Replaces an earlier Add of the same pair.
   void Add(uint32_t left, uint32_t right, Found found);
   Found Find(uint32_t left, uint32_t right) const {
     const uint64_t key = Key(left, right);
@@ -29,8 +29,8 @@ class MergeTable {
       if (slots_[slot].key == kEmpty) return {};
     }
   }
-  // Merges until no pair of neighbours has a rank. The lowest rank goes first, and the leftmost of equal
-  // ones.
+  // Merges until no pair of neighbours has a rank. Each step merges the pair with the lowest rank, and the
+  // leftmost of pairs with equal ranks.
   void Apply(std::vector<Symbol>& symbols) const;
 
  private:

@@ -64,7 +64,8 @@ char32_t ComposeAll(const utf8proc_int32_t* code_points, size_t n) {
   return left == 1 ? static_cast<char32_t>(buffer[0]) : 0;
 }
 
-// A composite c is its decomposition without the last code point, composed, followed by that code point.
+// Returns the pairs from which composites are made. The second element of the pair of c is the last code
+// point of its decomposition. The first element is the composition of all code points before that.
 Pairs MakePairs() {
   Pairs pairs;
   utf8proc_int32_t parts[kMaxDecomposed];

@@ -74,8 +74,8 @@ class Precompiled : public Normalizer {
   }
 
  private:
-  // A short cluster is replaced as one if the trie has it or a part of its start, else character by
-  // character.
+  // Replaces a short cluster as a whole if the trie contains it or a prefix of it. Otherwise replaces
+  // character by character.
   bool Cluster(std::string_view cluster, std::vector<Change>& changes) const {
     if (cluster.size() < 6)
       if (const auto replacement = Find(cluster)) {

@@ -11,7 +11,7 @@ namespace tern::data {
 
 enum class Scanner {
   kGpt2,          // the expression of GPT-2 and RoBERTa
-  kThreeDigits,   // Llama 3, GPT-4 (cl100k): groups of up to three digits, line ends apart
+  kThreeDigits,   // Llama 3, GPT-4 (cl100k): groups of up to three digits, separate line ends
   kSingleDigits,  // Qwen 2: the same, with single digits
 };
 

@@ -61,8 +61,7 @@ Status CheckText(std::string_view text) {
   if (text.size() > kMaxTextBytes)
     return InvalidArgument("the text has ", text.size(), " bytes, at most ", kMaxTextBytes, " are allowed");
   if (const size_t bad = FindInvalidUtf8(text); bad != std::string_view::npos)
-    return InvalidArgument("the text is not UTF-8: byte ", bad, " of ", text.size(),
-                           " does not continue a character");
+    return InvalidArgument("the text is not UTF-8 at byte ", bad, " of ", text.size());
   return {};
 }
 

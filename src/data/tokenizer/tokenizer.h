@@ -22,11 +22,11 @@ struct Encoding {
   std::vector<int64_t> special_tokens_mask;  // 1 for tokens that the post-processor or the padding added
   std::vector<std::string> tokens;
   // The characters of the original text that the token covers, as [begin, end). The unit is the code point.
-  // Added tokens and padding have (0, 0).
+  // Tokens that the post-processor or the padding added have (0, 0).
   std::vector<std::pair<size_t, size_t>> offsets;
   std::vector<int64_t> words;  // the index of the word that contains the token, or -1
-  std::vector<int64_t>
-      sequence_ids;  // 0 for the first text, 1 for the second, -1 for added tokens and padding
+  // 0 for the first text, 1 for the second, -1 for tokens that the post-processor or the padding added.
+  std::vector<int64_t> sequence_ids;
 
   size_t size() const { return ids.size(); }
 };
@@ -70,7 +70,7 @@ class Tokenizer {
   Result<std::vector<Encoding>> EncodePairBatch(const std::vector<std::pair<std::string, std::string>>& pairs,
                                                 bool add_special_tokens = true) const;
 
-  // Ids that the vocabulary does not have are left out. Bytes that do not form UTF-8 become U+FFFD.
+  // Unknown ids are left out. Bytes that do not form UTF-8 become U+FFFD.
   Result<std::string> Decode(const std::vector<int64_t>& ids, bool skip_special_tokens = true) const;
 
   // The number of tokens, with added tokens.
@@ -78,10 +78,11 @@ class Tokenizer {
   std::optional<int64_t> TokenToId(std::string_view token) const;
   std::optional<std::string> IdToToken(int64_t id) const;
 
-  // What the file says about truncation and padding.
+  // The settings of the file, unless With has replaced them.
   const std::optional<Truncation>& truncation() const;
   const std::optional<Padding>& padding() const;
-  // Returns a tokenizer with other settings, which shares the vocabulary. Fails if stride >= max_length.
+  // Returns a tokenizer with other settings, which shares the vocabulary. Fails if max_length has no room for
+  // the special tokens of one text and the stride.
   Result<std::shared_ptr<const Tokenizer>> With(std::optional<Truncation> truncation,
                                                 std::optional<Padding> padding) const;
 

@@ -61,7 +61,7 @@ std::string Property(std::string_view name) {
   return out;
 }
 
-// What \w matches outside of a class only: fractions and superscripts of Latin-1.
+// Characters that \w matches, but only outside of a class: fractions and superscripts of Latin-1.
 constexpr std::string_view kLatin1Numbers = "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}";
 
 std::string WordCharacters() {

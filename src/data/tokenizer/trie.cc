@@ -53,8 +53,8 @@ class TrieBuilder {
 
   bool Free(size_t at) const { return at >= nodes_.size() || nodes_[at].check == 0; }
 
-  // A place where all labels fit. The search is short, so that the time stays linear; then they go behind the
-  // last node.
+  // Returns a base at which all labels find a free node. The search is limited, so that the total time is
+  // linear. If it finds no base, returns one behind the last node.
   size_t FindBase(const std::vector<unsigned char>& labels) {
     constexpr size_t kSteps = 1024;
     while (!Free(first_free_)) ++first_free_;

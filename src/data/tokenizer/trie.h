@@ -22,7 +22,7 @@ class Trie {
   };
 
   Trie() : nodes_(257) {}
-  // The last of entries with equal keys counts. Fails if the trie would be larger than 4 GB.
+  // Of entries with equal keys, the last one is used. Fails if the trie would be larger than 4 GB.
   static Result<Trie> Build(std::vector<Entry> entries);
 
   static constexpr uint32_t kRoot = 0;

@@ -27,7 +27,7 @@ CodePointTable MakeCharClasses() {
   return CodePointTable(values);
 }
 
-// Upper-case letters that Unicode has added since version 15, which utf8proc knows.
+// Upper-case letters that Unicode added after version 15, the version that utf8proc knows.
 struct Addition {
   char32_t first, last, lower;
 };

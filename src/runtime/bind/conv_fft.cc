@@ -39,8 +39,8 @@ template <class Conv, int kLog> class FftConv : public NhwcKernel<FftConv<Conv, 
     if (cpu::FftDepthwise::Fits(s) != kDepthwise) return false;
     return s.taps() >= (kDepthwise ? (line ? 24 : 81) : (line ? 7 : 36));
   }
-  // Returns whether the transformed weights fit the memory limits. They may have 2^20 floats in any case.
-  // Beyond that, they may have 2^24 floats in total and 16 floats per weight.
+  // Returns whether the transformed weights fit the memory limits. Up to 2^20 floats are always allowed. More
+  // floats are allowed up to 2^24, but at most 16 per weight.
   static bool Packable(const cpu::ConvShape& s) {
     constexpr int64_t kMaxPerWeight = 16, kMax = int64_t{16} << 20, kAlwaysAllowed = int64_t{1} << 20;
     const int64_t size = Conv::PackedSize(s, kLog), weights = s.maps * s.group_channels() * s.taps();

@@ -320,7 +320,7 @@ class Quantized : public Kernel {
   RunContext context_;
 };
 
-// Is legal only for types for which quantized_bytes.cc has no kernel.
+// Legal only for types that the kernels of quantized_bytes.cc do not support.
 class NotOnIntegers : public Quantized {
  public:
   using Quantized::Quantized;

@@ -14,7 +14,7 @@ enum class Precision : uint8_t {
   // Rounds the operands of attention and of products with weights to bf16, and accumulates in f32. Values
   // between convolutions may be stored as bf16.
   kBf16,
-  kAuto,  // bf16 if the target has instructions for it, else f32
+  kAuto,  // bf16 if Target::fast_bf16(), else f32
   // f32 with algorithms that round more than 1e-6 (root mean square, relative) if they are faster: Winograd
   // convolution with tiles of 8 x 8.
   kFast,

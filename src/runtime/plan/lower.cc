@@ -145,7 +145,7 @@ class Lowering {
     if (static_cast<size_t>(body.input_count) != inputs.size() || body.outputs.size() < node.outputs.size())
       return InvalidModel(node.node().Describe(), ": its graph '", body.graph->name, "' has ",
                           body.input_count, " inputs and ", body.outputs.size(), " outputs, but must have ",
-                          inputs.size(), " and ", node.outputs.size());
+                          inputs.size(), " and at least ", node.outputs.size());
     if (std::find(inputs.begin(), inputs.end(), -1) != inputs.end())
       return InvalidModel(node.node().Describe(), ": an input is missing, but the body needs it");
     std::vector<int> slots = inputs;

@@ -11,15 +11,15 @@ namespace tern {
 struct TimerLimits {
   std::chrono::steady_clock::time_point deadline;
   size_t memory = 0;  // bytes for operands, results and scratch memory
-  // Size of the model's weights in bytes. Between two runs, the timer reads this many bytes, but at most 32
-  // MiB, to evict the node's weights from the caches.
+  // Size of the model's weights in bytes. Between two runs, the timer reads this many bytes, between 256 KiB
+  // and 32 MiB, to evict the node's weights from the caches.
   size_t flush = 0;
   Stop stop = {};  // checked before each Prepare and each Run of a kernel; does not interrupt a call
 };
 
 class NodeTimer {
  public:
-  // Inputs that are not known get random data. The query must outlive the timer.
+  // Inputs that are not known get random data if they are f32, else zeros. The query must outlive the timer.
   NodeTimer(const KernelQuery& query, const Workers& workers, const TimerLimits& limits);
 
   // Returns the lowest time of at least three runs, in microseconds. Stops after three runs if all of them
@@ -41,7 +41,7 @@ class NodeTimer {
   TimerLimits limits_;
   size_t bytes_ = 0;
   DatumList inputs_, outputs_;
-  std::vector<bool> generated_;  // whether each input has random data
+  std::vector<bool> generated_;  // whether the timer made the data of each input
   Buffer flush_;                 // read between runs to evict the weights from the caches
 };
 

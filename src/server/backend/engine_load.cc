@@ -27,12 +27,13 @@ Result<SessionOptions> OptionsOf(const TernModelInfo& info) {
   if (const std::string_view text = ParameterOf(info, "tern_threads"); !text.empty()) {
     int64_t threads = 0;
     if (!ParseInt(text, threads) || threads < 0 || threads > kMaxThreads)
-      return InvalidArgument("parameter tern_threads is '", text, "'");
+      return InvalidArgument("parameter tern_threads is '", text, "'; it must be from 0 to ", kMaxThreads);
     options.threads = static_cast<int>(threads);
   }
   if (const std::string_view text = ParameterOf(info, "tern_precision"); !text.empty()) {
     const auto precision = ParsePrecision(text);
-    if (!precision) return InvalidArgument("parameter tern_precision is '", text, "'");
+    if (!precision)
+      return InvalidArgument("parameter tern_precision is '", text, "'; it must be ", kPrecisionNames);
     options.precision = *precision;
   }
   return options;

@@ -237,7 +237,7 @@ Result<std::shared_ptr<LoadedBackend>> LoadedBackend::Initialise(const TernBacke
     return Unsupported("the back end has version ", api->version, " of the interface, this server has 1 to ",
                        TERN_BACKEND_VERSION);
   if (api->size < kFirstSize)
-    return Unsupported("the back end's interface has ", api->size, " bytes, expected ", sizeof(TernBackend));
+    return Unsupported("the back end's interface has ", api->size, " bytes, expected at least ", kFirstSize);
   if (!api->load || !api->unload || !api->create_instance || !api->destroy_instance ||
       (!api->run && !api->run_request))
     return Unsupported("the back end lacks a function that is not optional");

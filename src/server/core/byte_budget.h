@@ -24,7 +24,7 @@ class ByteReservation {
 
   uint64_t bytes() const { return bytes_; }
 
-  // Takes so many more bytes. Returns false, and takes none, if the budget has too few left.
+  // Reserves `bytes` more bytes. If the budget has fewer left, reserves nothing and returns false.
   bool Add(ServerContext& context, uint64_t bytes) {
     const uint64_t limit = context.limits.queued_bytes;
     if (bytes > limit) return false;  // otherwise the sum could overflow
@@ -38,8 +38,8 @@ class ByteReservation {
     return true;
   }
 
-  // Changes the reservation to so many bytes, also beyond the limit. For responses: they exist already, and
-  // the budget has less for new requests until they are sent.
+  // Changes the size of the reservation to `bytes`, even beyond the limit. Used for responses, which exist
+  // already. Until they are sent, the budget has less for new requests.
   void Set(ServerContext& context, uint64_t bytes) {
     if (bytes == bytes_) return;
     context.queued_bytes.fetch_add(bytes - bytes_, std::memory_order_relaxed);
@@ -52,14 +52,15 @@ class ByteReservation {
   uint64_t bytes_ = 0;
 };
 
-// Returns how many unsent response bytes a connection may hold before the server starts no more of its
-// requests: `most`, or less if the budget is small. A few clients that do not read must not take all of it.
+// Returns a limit on the unsent response bytes of a connection. At the limit, the server starts no more of
+// its requests. The limit is `most`, or less if the budget is small, so that a few clients that do not read
+// cannot use up the budget.
 inline uint64_t UnsentLimit(const ServerContext& context, uint64_t most) {
   constexpr uint64_t kConnections = 32, kLeast = uint64_t{1} << 20;
   return std::min(most, std::max(kLeast, context.limits.queued_bytes / kConnections));
 }
 
-// The error of a request of so many bytes that the budget cannot take.
+// Returns the error for a request of `bytes` bytes that exceeds the budget.
 inline Status TooManyQueuedBytes(const ServerContext& context, uint64_t bytes) {
   return ResourceExhausted("requests of ", context.queued_bytes.load(std::memory_order_relaxed) + bytes,
                            " bytes would be queued; the limit is ", context.limits.queued_bytes, " bytes");

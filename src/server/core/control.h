@@ -42,7 +42,7 @@ struct SharedMemoryRegion {
 inline constexpr const char* kSharedMemoryOff =
     "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.";
 
-// A range of a registered region. It can be used after Unregister, too. Thread-safe. The bytes are copied by
+// A range of a registered region. It stays usable after Unregister. Thread-safe. The bytes are copied by
 // system calls: a client may shrink its memory object at any time, and an access to a mapping of it would
 // then end the server with SIGBUS.
 class SharedMemoryRange {

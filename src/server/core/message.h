@@ -37,7 +37,7 @@ struct SequenceInfo {
   bool end = false;
 };
 
-// W3C trace context of the caller. trace_id is empty if the request is not traced.
+// W3C trace context of the caller. trace_id is empty if the caller sent none.
 struct TraceContext {
   std::string trace_id;   // 32 hexadecimal digits
   std::string parent_id;  // 16 hexadecimal digits

@@ -19,7 +19,7 @@ class ModelVersion {
   const ModelConfig& config() const { return config_; }
   const std::string& version() const { return version_; }
   ModelStatistics& statistics() { return *statistics_; }
-  // Counts are added to those of another version from now on. Call it before other threads use the version.
+  // From now on, adds counts to those of another version. Call it before other threads use the version.
   void ShareStatistics(const ModelVersion& other) { statistics_ = other.statistics_; }
   // The time that loading took, with warm-up. Set once, before other threads use the version.
   std::chrono::nanoseconds load_time() const { return load_time_; }

@@ -15,7 +15,7 @@ bool VersionLess(const std::string& a, const std::string& b);
 enum class ModelState { kUnknown, kReady, kUnavailable, kLoading, kUnloading };
 const char* StateName(ModelState state);  // "READY"
 
-// Thread-safe. Find locks nothing, because it reads a snapshot that writers replace.
+// Thread-safe. Find does not wait for writers, because it reads a snapshot that they replace.
 class Registry {
  public:
   // Returns a version; an empty `version` means the latest that is ready. Fails with kNotFound for an unknown

@@ -57,8 +57,8 @@ struct StatisticsSnapshot {
 class ModelStatistics {
  public:
   // AddSuccess or AddFailure is called once per call, just before its final response is sent. The phases of a
-  // call that is executed several times are sums. `items` is the
-  // size of the batch dim, or 1 if there is no batch dim.
+  // call that is executed several times are sums. `items` is the size of the batch dim, or 1 if there is no
+  // batch dim.
   void AddSuccess(const CallTimes& times, Clock::time_point arrived, int items);
   void AddFailure(const CallTimes& times, Clock::time_point arrived, FailReason reason);
   // Called after each execution. `cpu` is the processor time of all threads that the execution used.

@@ -130,8 +130,8 @@ bool GrpcConnection::Crowded() const {
   return choked() || context.queued_bytes > context.limits.queued_bytes / 2;
 }
 
-// Ends the stream with the most unread bytes if the client does not read it. One at a time, because that may
-// be enough.
+// Ends the stream with the most unread bytes if the client does not read it. Ends only one stream per call,
+// because that may be enough.
 void GrpcConnection::ResetStalled() {
   GrpcStream* largest = nullptr;
   for (const auto& [id, stream] : streams_)
@@ -141,8 +141,8 @@ void GrpcConnection::ResetStalled() {
   nghttp2_submit_rst_stream(session_.get(), NGHTTP2_FLAG_NONE, largest->id(), NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-// True if the client must take bytes before the server can send more. A stream whose own window is closed
-// does not count: its application may read it later, and the other streams go on.
+// Returns whether the client must take bytes before the server can send more. A stream whose own window is
+// closed does not count: its application may read it later, and the other streams go on.
 bool GrpcConnection::Owing() const {
   return !out_.empty() || (pending_ > 0 && nghttp2_session_get_remote_window_size(session_.get()) <= 0);
 }
@@ -313,8 +313,9 @@ bool GrpcConnection::Write() {
   return true;
 }
 
-// Gives the client time for the bytes of responses that it took. Other frames give it none while responses
-// wait: otherwise a client that sends pings could keep its responses in the server's memory for ever.
+// Extends the deadline read_by_ in proportion to the bytes of responses that the client took. While responses
+// wait, other frames do not extend it. Otherwise a client that sends pings could keep its responses in the
+// server's memory for ever.
 void GrpcConnection::CountTaken(size_t written) {
   const size_t data = std::min(written, data_out_);
   data_out_ -= data;

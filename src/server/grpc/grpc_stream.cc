@@ -200,7 +200,7 @@ void GrpcStream::OnDeadline() {
 
 void GrpcStream::CheckPace() {
   if (finished_ || !rpc_ || reader_.idle()) return;
-  // The client waits for the server, not the server for the client.
+  // The client cannot send, because the server is busy. So this time does not count.
   if (rpc_->full() || Waiting()) message_began_ = connection_.now();
   const std::chrono::milliseconds more(static_cast<int64_t>(reader_.filled()) / kMinBytesPerMs);
   if (connection_.now() - message_began_ <= connection_.shared().options.message_time + more) return;

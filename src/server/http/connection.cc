@@ -66,8 +66,9 @@ void HttpConnection::CheckTimes() {
   Refuse(408, "the body of the request arrives too slowly");
 }
 
-// The client may pause for the limit. A head must arrive within it; a long body and long responses get more
-// time. What the client sends gives it no time for responses that it does not read.
+// Returns the time until the connection is closed as idle. While the client has responses to read, only
+// reading extends the time; sending does not. Otherwise a client may pause for `limit`. A head must arrive
+// within `limit`; a long body gets more time.
 milliseconds HttpConnection::TimeLeft() const {
   if (owing_) return -Since(read_by_);
   const milliseconds limit = shared_->options.idle;
@@ -91,10 +92,10 @@ uint64_t HttpConnection::BodyReceived() const {
   }
 }
 
-// A client that connected or got an answer a moment ago may be sending a request just now, and could not tell
-// what became of it if the server closed the connection: the server waits for the request. A client that
-// stops inside a request, or sends it slowly, must not hold up the end of the server. The rest of a head must
-// arrive within the pause; a body gets more time.
+// Returns how long a draining server still waits for this client. A client that has just connected or got an
+// answer may be sending a request. If the server closed the connection, the client could not tell whether the
+// request was executed. So the server waits. But a client that stops inside a request must not delay the end
+// of the server. So the rest of a head must arrive within kDrainPause; a body gets more time.
 milliseconds HttpConnection::DrainTimeLeft() const {
   const milliseconds pause = kDrainPause - Since(std::max(read_time_, answer_time_));
   const uint64_t received = BodyReceived();
@@ -175,7 +176,7 @@ bool HttpConnection::FlushOutput() {
   return true;
 }
 
-// Gives the client time for the bytes that it took.
+// Extends the deadline read_by_ in proportion to the bytes that the client took.
 void HttpConnection::CountTaken(size_t bytes) {
   const Clock::time_point now = Clock::now();
   const Clock::time_point latest = now + shared_->options.idle;

@@ -25,7 +25,7 @@ std::string ErrorJson(std::string_view message);
 // What happens to BYTES that are not UTF-8: each wrong byte becomes U+FFFD, or the call fails.
 enum class BadText { kReplace, kRefuse };
 
-// The elements of a tensor without brackets, separated by commas. Fails if the bytes do not fit to the dims,
+// The elements of a tensor without brackets, separated by commas. Fails if the bytes do not match the dims,
 // and for a type without a JSON form.
 Status AppendJsonElements(std::string& out, const WireTensor& tensor, BadText bad_text = BadText::kReplace);
 

@@ -18,7 +18,7 @@ RunningServer::~RunningServer() {
   context_.ready = false;
   context_.draining = true;
   if (repository_) repository_->Stop(std::chrono::milliseconds(0));
-  // Both write metrics, which count the connections of all front ends.
+  // Destroyed before grpc_, because both servers write metrics, which count the connections of grpc_.
   metrics_.reset();
   http_.reset();
 }

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Memory of large tensors that no request has used for so long goes back to the system.
+// Memory of large tensors goes back to the system if no request has used it for this time.
 constexpr std::chrono::seconds kIdleMemory{5};
 
 void Say(const ServeOptions& options, const std::string& text) {

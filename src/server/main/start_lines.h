@@ -12,7 +12,7 @@ struct Examples {
   std::string picture;  // PNG
 };
 
-// `example` is the path of a file with a request to the first model. It is empty if there is none.
+// Returns the lines. `examples` are files for the first model.
 std::string StartLines(const ServeOptions& options, RunningServer& server, const Examples& examples);
 // Returns {"pid":…,"http":8000,"grpc":8001,"metrics":8002}.
 std::string ReadyText(const RunningServer& server);

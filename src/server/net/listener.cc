@@ -95,7 +95,8 @@ bool Acceptor::Accept() {
   return error == EINTR || error == ECONNABORTED;
 }
 
-// Without a descriptor the waiting connection would raise its event forever. Returns false if that stays so.
+// Closes one waiting connection, because without a descriptor for it, its event would be raised forever.
+// Returns false if that is impossible.
 bool Acceptor::RefuseOne() {
   if (spare_ >= 0) close(spare_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -114,7 +115,8 @@ void Acceptor::Pause() {
   });
 }
 
-// A client whose machine is gone never closes its connection: it would keep its place for ever.
+// A client whose machine failed never closes its connection. Probes end it, so that it does not count for
+// ever.
 void KeepAlive(int fd) {
   const int one = 1, idle = 60, interval = 15, probes = 4;
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);

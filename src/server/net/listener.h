@@ -44,7 +44,7 @@ class Listener {
   int port() const;
   size_t connections() const;
   // Stops accepting and calls Connection::Drain on every connection. Returns when no connection is left, or
-  // after `limit`. Returns false if a connection is busy then: its clients get no answer.
+  // after `limit`. Returns false if a connection is busy then. Its client gets no answer.
   bool Drain(std::chrono::milliseconds limit);
 
  private:

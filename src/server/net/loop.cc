@@ -48,7 +48,8 @@ struct Loop::State {
 
 namespace {
 
-// Watchers handle their own failures. What still escapes, as for want of memory, must not end the process.
+// Watchers handle their own failures. An exception that still escapes, such as std::bad_alloc, must not end
+// the process.
 template <class F> void Contain(F&& function) {
   static_cast<void>(Guard([&] {
     function();

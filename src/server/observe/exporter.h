@@ -19,7 +19,7 @@ class TraceExporter {
   // `endpoint` is a URL such as http://HOST:PORT/v1/traces.
   static Result<std::unique_ptr<TraceExporter>> Create(const std::string& endpoint, std::string service,
                                                        std::string version);
-  ~TraceExporter();  // sends the waiting spans, for at most two seconds
+  ~TraceExporter();  // sends the waiting spans; a request takes at most two seconds
   void Add(std::vector<Span> spans);
   // The number of spans that were dropped, because too many waited or the collector did not accept them.
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }

@@ -32,7 +32,8 @@ class MetricsText {
 const std::vector<double>& DurationBuckets();
 
 using Versions = std::vector<std::shared_ptr<ModelVersion>>;
-// Appends Triton's metrics of models, the histograms of phases, and processor time and memory per model.
+// Appends Triton's metrics of models, the histograms of phases, processor time and memory per model, and the
+// values of back ends.
 void AppendModelMetrics(const Versions& versions, MetricsText& text);
 
 }  // namespace tern::server

@@ -71,7 +71,7 @@ Status CheckLog(const std::string& name, const ParameterValue& value) {
   if (name == "log_verbose_level") {
     const auto* level = std::get_if<int64_t>(&value);
     if (level && *level >= 0 && *level <= std::numeric_limits<int32_t>::max()) return {};
-    return InvalidArgument("log setting 'log_verbose_level' must be an integer from 0");
+    return InvalidArgument("log setting 'log_verbose_level' must be an integer from 0 to 2147483647");
   }
   if (name != "log_format") return InvalidArgument("unknown log setting '", name, "'");
   const auto* format = std::get_if<std::string>(&value);

@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint64_t kIdleMicroseconds = 1'000'000;
 
-// Returns the default number of instances. Models of the built-in engine have two, so that two cores can
-// work. Other models have one.
+// Returns the default number of instances. Models with the back end "tern" or "onnxruntime" have two, so that
+// two cores can work. Other models have one.
 int DefaultInstances(const ConfigMessage& message) {
   return message.backend() == "onnxruntime" || message.backend() == "tern" ? 2 : 1;
 }

@@ -82,8 +82,8 @@ std::vector<std::string> UsualNames() {
   return names;
 }
 
-// The model's configuration has the extension of a TensorFlow graph. Weights beside the file that describes
-// their network are not a model of their own.
+// Returns whether a file is part of another model: config.pbtxt, whose extension TensorFlow graphs also have,
+// or weights beside the file that describes their network.
 bool BelongsToModel(const fs::path& path) {
   return path.filename() == "config.pbtxt" ||
          (path.extension() == ".caffemodel" &&

@@ -13,9 +13,11 @@ constexpr std::chrono::seconds kRemoveLimit{5};
 
 Status CheckComplete(const ModelConfig& config) {
   if (config.inputs.empty() && !config.sequence)
-    return InvalidArgument("the configuration must list the inputs: the back end does not know them");
+    return InvalidArgument(
+        "the configuration must list the inputs, because the back end did not report them");
   if (config.outputs.empty())
-    return InvalidArgument("the configuration must list the outputs: the back end does not know them");
+    return InvalidArgument(
+        "the configuration must list the outputs, because the back end did not report them");
   for (const auto* tensors : {&config.inputs, &config.outputs})
     for (const TensorConfig& tensor : *tensors)
       if (tensor.dtype == DType::kInvalid || (tensor.dims.empty() && config.max_batch_size == 0))

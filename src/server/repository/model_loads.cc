@@ -8,10 +8,10 @@
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::seconds kSwapLimit{60};  // for requests that the old versions accepted
+constexpr std::chrono::seconds kSwapLimit{60};  // time for requests that the old versions accepted
 constexpr std::chrono::milliseconds kRetiringPoll{5};
-// So many loads and unloads of a model may have ended versions that still exist. The next load waits for
-// kEndedLimit, because a version that has no requests is destroyed soon.
+// Limits the loads and unloads of a model whose old versions still exist. At the limit, the next load waits
+// up to kEndedLimit, because a version without requests is destroyed soon.
 constexpr size_t kMaxEnded = 4;
 constexpr std::chrono::seconds kEndedLimit{2};
 
@@ -21,7 +21,8 @@ std::vector<std::weak_ptr<ModelVersion>> WeakVersions(const LiveVersions& versio
   return out;
 }
 
-// Removes the versions that no longer exist. Returns the number of loads and unloads with others.
+// Removes expired references to old versions. Returns the number of loads and unloads whose old versions
+// still exist.
 size_t CountEnded(CatalogueEntry& entry) {
   for (auto& versions : entry.ended)
     std::erase_if(versions, [](const auto& version) { return version.expired(); });

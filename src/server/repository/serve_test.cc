@@ -143,7 +143,7 @@ TEST_F(ServeTest, ReloadsBesideTraffic) {
 }
 
 // A caller that found a version before it was replaced can still submit requests to it at any time.
-TEST_F(ServeTest, ReplacedVersionsAnswerWhoFoundThem) {
+TEST_F(ServeTest, ReplacedVersionsAnswerCallersThatFoundThem) {
   WriteModel("m/1/model.tern", 1);
   options_.control = ControlMode::kExplicit;
   options_.load_at_start = {"m"};

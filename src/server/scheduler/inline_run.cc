@@ -8,8 +8,8 @@ namespace {
 
 // Limits recursion, because an answer can cause the next request on the same thread.
 constexpr int kMaxDepth = 4;
-// After its own request, a thread also runs requests of other threads. These are the limits of their number,
-// and of the time in units of inline_below.
+// After its own request, a thread also executes requests of other threads. These limit the number of
+// executions, and their time in units of inline_below.
 constexpr int kMaxRounds = 16;
 constexpr int64_t kMaxTime = 4;
 // If an execution takes less than this, waiting for a busy instance is cheaper than the queue.

@@ -23,7 +23,7 @@ class LatencyModel {
  private:
   struct Size {
     double mean = 0;
-    int count = 0;       // measurements since the last one that was too old
+    int count = 0;       // measurements without a long gap between them
     bool first = false;  // the mean is that of the first execution ever
     Clock::time_point last;
   };

@@ -21,7 +21,7 @@ constexpr double kSpare = 1.15;  // required capacity divided by the arrival rat
 // alone. A smaller gain may be chance: the largest of several means that were measured under noise.
 constexpr double kGain = 1.05, kGainOfNoise = 0.7;
 constexpr double kNearBest = 0.97;  // the smallest size with this fraction of the best throughput is chosen
-// An execution that runs for longer than expected is expected to take this part of its time more.
+// A running execution is expected to take at least this part of its expected or elapsed time more.
 constexpr double kOverrun = 0.2;
 constexpr int64_t kBlindItems = 4;  // admitted per lane before anything is known
 constexpr int kTryExecutions = 4;   // one alone may be slow or fast by chance

@@ -51,8 +51,8 @@ class LatencyPlan {
   // `waited` is the time from when the batch could have started until its start.
   void OnEnd(int instance, int batch_size, std::chrono::nanoseconds duration, std::chrono::nanoseconds waited,
              Clock::time_point now);
-  // Called for each execution. Compares a prediction of Admit with the time at which the request was
-  // answered, or at best could have been if it was dropped.
+  // Called for each execution and each dropped request. Compares a prediction of Admit with the time at which
+  // the request was answered, or at best could have been answered.
   void OnPrediction(Clock::time_point predicted, Clock::time_point answered, Clock::time_point now);
   // Called for each request that was answered in time, and for each one with Admission::in_time that was
   // not. Others miss the goal whatever the margin is, for example because their upload took longer than the
@@ -65,7 +65,7 @@ class LatencyPlan {
   // Returns the latest time at which a batch of `items` should start to keep up with the current rate.
   // `oldest` is the arrival of its first request.
   Clock::time_point StartBy(int64_t items, Clock::time_point oldest, Clock::time_point now) const;
-  // Returns whether a waiting request can no longer meet the goal.
+  // Returns whether a request has waited for more than half of the goal and can no longer meet it.
   bool TooLate(Clock::time_point arrived, Clock::time_point now) const;
   // Returns the expected duration of an execution.
   std::chrono::nanoseconds ExpectedDuration(int64_t items) const;

@@ -372,9 +372,9 @@ void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
   }
   Reject(std::move(left));
   for (const QueuedCallPtr& queued : running) Abandon(*queued);
-  // The ones before those that wait for their turn are answered now.
+  // Every request before a waiting response is answered now.
   SendWaiting();
-  // The final response removed the action that would pass the cancellation on.
+  // The answered requests no longer pass a cancellation on to their streams.
   for (const auto& call : streams) call->Cancel();
 }
 

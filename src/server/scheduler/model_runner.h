@@ -64,8 +64,8 @@ class ModelRunner final : public ModelVersion,
   void CancelQueued(const QueuedCallPtr& queued);
 
   bool MayRunInline() const;
-  bool FitsInline(
-      size_t calls) const;  // whether so many requests may be run on a thread that serves connections
+  // Returns whether this many requests may be run on a thread that serves connections.
+  bool FitsInline(size_t calls) const;
   bool TryInline(const QueuedCallPtr& queued);
   int ClaimInline(const QueuedCallPtr& queued, bool& give_up);
   void RunInline(Job job);
@@ -90,8 +90,8 @@ class ModelRunner final : public ModelVersion,
   void SendPartial(std::vector<FinishedCall> partial);
   void Reject(std::vector<RejectedCall> rejected);
   void Send(FinishedCall finished);
-  void SendWaiting();         // responses that wait for an earlier one which Drain sent
-  void Forget(size_t calls);  // they are answered
+  void SendWaiting();         // sends the responses that wait for an earlier one
+  void Forget(size_t calls);  // called when this many requests have been answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
   void Abandon(QueuedCall& queued);  // answers a request whose execution does not end
 

@@ -94,7 +94,7 @@ class QueueFeeder : public Feeder {
   struct Candidate {
     std::vector<QueuedCallPtr> calls;
     int64_t items = 0;
-    size_t preferred = 0;               // the first `preferred` calls have a preferred size; 0: none
+    size_t preferred = 0;               // the first `preferred` calls together have a preferred size; 0: none
     bool complete = false;              // no more requests can join
     Clock::time_point oldest = kNever;  // when the oldest call was queued
     Clock::time_point oldest_arrival = kNever;

@@ -255,8 +255,8 @@ class SequenceFeeder : public Feeder {
            inputs_.SameStates(*first, *other);
   }
 
-  // All slots up to the last one with a request. Slots without one are empty, or left out if the model
-  // cannot be told.
+  // Takes a request for each slot, up to the last slot that has one. A slot without a request is empty. If
+  // the model has no READY control, which marks empty slots, such a slot is left out.
   Pick TakeDirect(int instance, Clock::time_point now) const {
     Pick pick;
     SequencePtr first;

@@ -32,7 +32,8 @@ class Simulation {
         executions_(static_cast<size_t>(config_.instances)) {}
 
   void SetCost(Cost cost) { cost_ = std::move(cost); }
-  // Each execution waits so long for a thread, which another model uses. Only for models with one instance.
+  // Each execution first waits this long for a thread that another model uses. Only for models with one
+  // instance.
   void SetThreadDelay(double ms) { thread_delay_ = FromMs(ms); }
 
   // Continues the simulation. The result counts the requests that are answered in this time.
@@ -81,7 +82,7 @@ class Simulation {
     if (!feeder_->Push(queued, now_, retry_after).ok()) ++outcome_.refused;
   }
 
-  // Requests a thread if there is work for it. Sets again_ to the time at which it is free.
+  // Requests a thread if requests wait. Sets again_ to the time at which the thread is free.
   bool ThreadIsFree() {
     if (thread_delay_.count() == 0 || feeder_->size() == 0 || !executions_[0].pick.empty()) return true;
     if (thread_free_ == kNever) thread_free_ = now_ + thread_delay_;

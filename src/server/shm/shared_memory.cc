@@ -64,7 +64,7 @@ class Range : public SharedMemoryRange {
     });
   }
 
-  // pwrite makes an object larger that has become too small, so the size is checked first.
+  // Checks the size first, because pwrite would enlarge an object that has become too small.
   Status Write(const void* from, uint64_t bytes) const override {
     struct stat info {};
     if (fstat(object_->fd(), &info) != 0 || static_cast<uint64_t>(info.st_size) < offset_ + bytes)

@@ -17,9 +17,9 @@ enum class ByteResidual : uint8_t {
   kNone,
   // v = clamp(float(sum + bias) * scale + float(r - residual_zero) * residual_ratio). One rounding to 8 bits.
   kBeforeRounding,
-  // The sum is first rounded to the 8-bit number q of ByteEpilogue::inner, as without a residual. Then
-  // y = round(clamp(a * a_ratio + (b * b_ratio + rest))) with two fused multiply-adds, as in QBinary (add).
-  // a is q and b is r, or the reverse if residual_first.
+  // The sum is first rounded to an 8-bit number q, as without a residual; ByteEpilogue::inner is the range of
+  // q. Then y = round(clamp(a * a_ratio + (b * b_ratio + rest))) with two fused multiply-adds, as in QBinary
+  // (add). a is q and b is r, or the reverse if residual_first.
   kAfterRounding,
 };
 
@@ -73,7 +73,7 @@ inline int32_t CompensatedBias(int32_t bias, DType x, int32_t x_zero, int32_t we
 // infinity every sum except 0 saturates.
 float FiniteScale(float scale);
 
-// The range of 8-bit results as u8, also if results are i8: `flip` turns u8 into i8.
+// The range of 8-bit results, as u8. If results are i8, XOR with `flip` converts u8 to i8.
 struct ByteSaturation {
   int16_t zero = 0;
   uint8_t low = 0, high = 255, flip = 0;

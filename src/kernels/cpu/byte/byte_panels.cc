@@ -19,7 +19,7 @@ bool Copies(const ByteGemm& p, const ByteTileTable& table) {
   return p.a_row % 2048 == 0 && p.n >= kWorthCopying && p.m > 2;
 }
 
-// Long sums take one pass as well, because the result has no room for partial sums.
+// Sums of any length take one pass, because 8-bit results cannot store partial sums.
 PanelBlocking BlockingFor(const ByteGemm& p, const ByteTileTable& table, int threads) {
   const int64_t dwords = table.Dwords(p.k);
   return BlockingOf({p.m, p.n, dwords, dwords, std::max<int64_t>(1, dwords), table.rows, table.columns,

@@ -22,7 +22,7 @@ void NhwcByteMaxPool(const ConvShape& s, DType type, const void* x, void* y, con
   const int64_t work = std::max<int64_t>(1, s.output[2] * s.channels * s.taps());
   const int64_t stride = pixel_stride ? pixel_stride : s.channels;
   const int64_t steps[3] = {s.input[1] * s.input[2] * s.channels, s.input[2] * s.channels, s.channels};
-  const uint8_t flip = FlipOf(type), lowest = flip;  // the lowest number is 0 before it is flipped
+  const uint8_t flip = FlipOf(type), lowest = flip;  // lowest is 0 for u8 and -128 for i8
   const BytePoolTable& table = BytePoolSimd();
   if (s.channels == 0) return;
   // Adds the taps of the window at output position `at` of an axis that are inside the image.

@@ -14,8 +14,8 @@ struct ByteWindow {
 struct BytePoolTable {
   // y[c] = the largest of all taps. There must be at least one tap.
   void (*max)(const ByteWindow& window, int64_t channels, uint8_t flip, uint8_t* y);
-  // sums[c] = the sum of x[i * stride + c] for i < pixels, as u8: if flip is 128, each i8 counts 128 more.
-  // There must be at most 2^23 pixels.
+  // sums[c] = the sum of x[i * stride + c] for i < pixels, as u8. If flip is 128, x is i8, and 128 is added
+  // to each element. There must be at most 2^23 pixels.
   void (*sum)(const uint8_t* x, int64_t stride, int64_t pixels, int64_t channels, uint8_t flip,
               int32_t* sums);
 };

@@ -13,7 +13,7 @@ namespace {
 #if defined(__AVX512VNNI__)
 constexpr int kRows = 14;
 #elif defined(__AVX512F__)
-constexpr int kRows = 13;  // products need a register too
+constexpr int kRows = 13;  // one register is for products
 #elif defined(__AVX2__) || defined(__aarch64__)
 constexpr int kRows = 6;
 #else

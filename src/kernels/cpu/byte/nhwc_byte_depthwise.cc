@@ -22,8 +22,8 @@ struct Blocks {
 };
 
 // Calls f(blocks) for all channels, of which there must be at least 16. Blocks are as wide as a vector, which
-// has `vector` bytes. The last block ends with the last channel. It may overlap the block before it and may
-// be narrower.
+// has `vector` bytes, or narrower if there are fewer channels. The last block ends with the last channel. It
+// may overlap the block before it and may be narrower.
 template <class F> void EachBlocks(int64_t channels, int vector, const F& f) {
   int widest = 0;
   while ((32 << widest) <= vector && (32 << widest) <= channels) ++widest;

@@ -1,5 +1,5 @@
 // Convolutions over [N, H, W, C] in f32 whose groups have few channels, as in ResNeXt and RegNet. A vector of
-// channels contains one or more whole groups, so that no product is with a zero.
+// channels contains one or more whole groups, so that no multiply-add is wasted on zeros.
 #pragma once
 #include "kernels/cpu/conv/nhwc_conv.h"
 
@@ -18,7 +18,7 @@ class NhwcGrouped {
   explicit NhwcGrouped(const ConvShape& shape);
   size_t Scratch(int threads) const;  // in bytes
   void Run(const NhwcArgs& args, void* scratch, const Workers& workers) const;
-  // Floats that are copied by a run.
+  // Returns the number of floats that a run copies.
   double Copied() const;
 
  private:

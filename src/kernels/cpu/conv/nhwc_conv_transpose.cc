@@ -6,7 +6,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kMaxPhases = 64;
-// Maximum number of pixels of a window's bounding box, divided by the number of its taps.
+// Maximum ratio of the number of pixels of a window's bounding box to the number of its taps.
 constexpr double kMaxReach = 64;
 
 // Calls f(tap) for each phase. The phase has the taps tap, tap + stride, tap + 2 * stride, … along each axis.

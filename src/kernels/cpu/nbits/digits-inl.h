@@ -9,7 +9,8 @@
 namespace tern::cpu::TERN_SIMD {
 namespace {
 
-// The integer of a step's largest element. Its digits stay in [-128, 127] even if it is rounded up.
+// The integer that represents the largest element of a step. Its digits stay in [-128, 127] even if it is
+// rounded up.
 constexpr float kLargestInteger = 127 * 65536;
 constexpr float kMinMagnitude = 1e-30f, kMaxMagnitude = 1e30f;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kGrain = 1 << 14;  // elements per job
 constexpr int64_t kChunk = 2048;     // columns that are scaled and finished while they are in the L1 cache
 
-// As RowScaleFor in ops/matmul/row_rounding.h.
+// The same as in RowScaleFor of ops/matmul/row_rounding.h.
 struct RowScale {
   float scale = 0, inverse = 0;
 };
