@@ -120,6 +120,13 @@ void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int
   });
 }
 
+int64_t BytePanelColumns() { return ByteTileSimd().columns; }
+
+int64_t BytePanelOffset(int64_t k, int64_t n) {
+  const ByteTileTable& table = ByteTileSimd();
+  return n / table.columns * table.PanelBytes(table.Dwords(k));
+}
+
 size_t ByteGemmScratch(const ByteGemm& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
   const ByteTileTable& table = ByteTileSimd();

@@ -22,6 +22,11 @@ inline const int8_t* BytePanels(const int8_t* packed, int64_t n) {
   return packed + (n * static_cast<int64_t>(sizeof(int32_t)) + 63) / 64 * 64;
 }
 
+// The number of columns of a panel, at the active instruction set.
+int64_t BytePanelColumns();
+// Returns the offset of the panel that begins with column n, a multiple of BytePanelColumns(), in bytes.
+int64_t BytePanelOffset(int64_t k, int64_t n);
+
 struct ByteGemm {
   int64_t m = 0, n = 0, k = 0;  // k must be at most kMaxByteDepth
   const void* a = nullptr;

@@ -11,7 +11,7 @@ namespace tern::cpu {
 namespace {
 
 constexpr int64_t kGrain = 1 << 14;  // elements per job
-constexpr int64_t kChunk = 2048;     // columns that are scaled and finished while they are in the L1 cache
+constexpr int64_t kChunk = 2048;     // elements that RoundRows rounds at once
 
 // The same as in RowScaleFor of ops/matmul/row_rounding.h.
 struct RowScale {
@@ -28,31 +28,69 @@ int64_t GrainOf(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int
 int64_t ScalesAt(int64_t k, int64_t n) { return RoundUp(BytePackedSize(k, n), 64); }
 int64_t OffsetsAt(int64_t k, int64_t n) { return ScalesAt(k, n) + RoundUp(4 * n, 64); }
 
-ByteGemm GemmOf(const DynamicProduct& p, const uint8_t* rows) {
+// The stride of rounded rows. Rows whose addresses differ by a multiple of 2048 would collide in the cache.
+int64_t RowStride(int64_t k) {
+  const int64_t dense = RoundUp(k, 4);
+  return dense % 2048 == 0 ? dense + 64 : dense;
+}
+size_t RowBytes(const DynamicProduct& p) { return Aligned(static_cast<size_t>(p.m * RowStride(p.k))); }
+size_t ScaleBytes(const DynamicProduct& p) { return Aligned(static_cast<size_t>(p.m) * sizeof(float)); }
+
+// The product is computed in blocks, which are finished while they are in the L2 cache.
+struct Blocks {
+  Blocks(const DynamicProduct& p, int threads) {
+    rows = p.m <= kMaxRows ? p.m : CeilDiv(p.m, CeilDiv(p.m, kMaxRows));
+    row_blocks = CeilDiv(p.m, rows);
+    const int64_t panels = CeilDiv(p.n, BytePanelColumns());
+    int64_t most = std::max<int64_t>(1, kBlockBytes / (BytePanelColumns() * std::max(4 * rows, p.k)));
+    if (threads > 1) most = std::clamp<int64_t>(row_blocks * panels / (kJobsPerThread * threads), 1, most);
+    column_blocks = CeilDiv(panels, most);
+    columns = CeilDiv(panels, column_blocks) * BytePanelColumns();
+    column_blocks = CeilDiv(p.n, columns);
+  }
+  static constexpr int64_t kMaxRows =
+      256;  // rows of a block; more would let its rounded rows leave the L2 cache
+  static constexpr int64_t kBlockBytes = 1 << 18;  // largest size of a block's sums, and of its panels
+  static constexpr int64_t kJobsPerThread = 4;     // so that threads finish at about the same time
+  int64_t rows, columns, row_blocks, column_blocks;
+};
+
+// Rows [m0, m0 + m) and columns [n0, n0 + n) of a product.
+struct Block {
+  int64_t m0, m, n0, n;
+};
+
+ByteGemm GemmOf(const DynamicProduct& p, const uint8_t* rows, const Block& b) {
   ByteGemm g;
-  g.m = p.m, g.n = p.n, g.k = p.k;
-  g.a = rows, g.a_type = DType::kU8, g.a_row = RoundUp(p.k, 4);
-  if (p.packed) g.panels = BytePanels(reinterpret_cast<const int8_t*>(p.packed), p.n);
-  g.c = p.c, g.c_row = p.n;
+  g.m = b.m, g.n = b.n, g.k = RoundUp(p.k, 4);  // rounded rows and panels are padded
+  g.a = rows + b.m0 * RowStride(p.k), g.a_type = DType::kU8, g.a_row = RowStride(p.k);
+  g.c = p.c + b.m0 * p.n + b.n0, g.c_row = p.n;
   g.epilogue.output = ByteOutput::kF32;
   if (!p.packed) return g;
-  g.epilogue.scale = reinterpret_cast<const float*>(p.packed + ScalesAt(p.k, p.n));
-  g.epilogue.bias = reinterpret_cast<const int32_t*>(p.packed + OffsetsAt(p.k, p.n));
+  g.panels = BytePanels(reinterpret_cast<const int8_t*>(p.packed), p.n) + BytePanelOffset(p.k, b.n0);
+  g.epilogue.scale = reinterpret_cast<const float*>(p.packed + ScalesAt(p.k, p.n)) + b.n0;
+  g.epilogue.bias = reinterpret_cast<const int32_t*>(p.packed + OffsetsAt(p.k, p.n)) + b.n0;
   return g;
 }
 
-size_t RowBytes(const DynamicProduct& p) { return Aligned(static_cast<size_t>(p.m * RoundUp(p.k, 4))); }
-size_t ScaleBytes(const DynamicProduct& p) { return Aligned(static_cast<size_t>(p.m) * sizeof(float)); }
+size_t GemmScratch(const DynamicProduct& p, const Blocks& blocks) {
+  return Aligned(ByteGemmScratch(GemmOf(p, nullptr, {0, blocks.rows, 0, std::min(blocks.columns, p.n)}), 1));
+}
 
-// Multiplies the sums of row i by the row's scale, adds the bias, and applies the epilogue.
-void FinishRow(const DynamicProduct& p, int64_t i, float scale) {
-  for (int64_t n0 = 0; n0 < p.n; n0 += kChunk) {
-    const int64_t count = std::min(kChunk, p.n - n0);
-    float* c = p.c + i * p.n + n0;
-    const float* bias = p.bias ? p.bias + n0 : nullptr;
-    for (int64_t j = 0; j < count; ++j) c[j] = bias ? c[j] * scale + bias[j] : c[j] * scale;
-    if (p.epilogue && !p.epilogue->empty()) p.epilogue->Apply(i * p.n + n0, count, c);
-  }
+// Multiplies the sums of each row by the row's scale, adds the bias, and applies the epilogue.
+void FinishBlock(const DynamicProduct& p, const Block& b, const float* scales) {
+  const RowsTable& table = RowsSimd();
+  float* c = p.c + b.m0 * p.n + b.n0;
+  for (int64_t i = 0; i < b.m; ++i)
+    table.rescale(c + i * p.n, b.n, scales[b.m0 + i], p.bias ? p.bias + b.n0 : nullptr);
+  if (p.epilogue && !p.epilogue->empty()) p.epilogue->Apply({b.m, b.n, b.m0 * p.n + b.n0, p.n, c, p.n});
+}
+
+void RoundRow(const RowsTable& table, const float* x, int64_t k, uint8_t* row, float& scale) {
+  const RowScale found = ScaleFor(table.largest(x, k));
+  scale = found.scale;
+  table.to_bytes(x, k, found.inverse, -128, reinterpret_cast<int8_t*>(row));
+  std::fill(row + k, row + RoundUp(k, 4), uint8_t{0});
 }
 
 }  // namespace
@@ -73,29 +111,31 @@ float* DynamicScales(uint8_t* packed, int64_t k, int64_t n) {
 
 size_t DynamicScratch(const DynamicProduct& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
-  return RowBytes(p) + ScaleBytes(p) + ByteGemmScratch(GemmOf(p, nullptr), threads);
+  return RowBytes(p) + ScaleBytes(p) + GemmScratch(p, Blocks(p, threads)) * static_cast<size_t>(threads);
 }
 
 void MultiplyDynamic(const DynamicProduct& p, void* scratch, const Workers& workers) {
   if (p.m <= 0 || p.n <= 0) return;
   auto* rows = static_cast<uint8_t*>(scratch);
   auto* scales = reinterpret_cast<float*>(rows + RowBytes(p));
-  const RowsTable& table = RowsSimd();
-  const int64_t stride = RoundUp(p.k, 4);
+  uint8_t* gemm_scratch = rows + RowBytes(p) + ScaleBytes(p);
   workers.ParallelFor(p.m, GrainOf(p.k), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const RowScale scale = ScaleFor(table.largest(p.a + i * p.k, p.k));
-      scales[i] = scale.scale;
-      uint8_t* row = rows + i * stride;
-      table.to_bytes(p.a + i * p.k, p.k, scale.inverse, reinterpret_cast<int8_t*>(row));
-      for (int64_t j = 0; j < p.k; ++j) row[j] ^= 128;
-      std::fill(row + p.k, row + stride, uint8_t{0});
-    }
+    for (int64_t i = begin; i < end; ++i)
+      RoundRow(RowsSimd(), p.a + i * p.k, p.k, rows + i * RowStride(p.k), scales[i]);
   });
-  MultiplyBytes(GemmOf(p, rows), rows + RowBytes(p) + ScaleBytes(p), workers);
-  workers.ParallelFor(p.m, GrainOf(p.n), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) FinishRow(p, i, scales[i]);
-  });
+  const Blocks blocks(p, workers.threads());
+  const size_t per_thread = GemmScratch(p, blocks);
+  const Workers alone(1);
+  workers.ParallelFor(
+      blocks.row_blocks * blocks.column_blocks, 1, [&](int64_t begin, int64_t end, int worker) {
+        for (int64_t job = begin; job < end; ++job) {
+          const int64_t m0 = job / blocks.column_blocks * blocks.rows,
+                        n0 = job % blocks.column_blocks * blocks.columns;
+          const Block b{m0, std::min(blocks.rows, p.m - m0), n0, std::min(blocks.columns, p.n - n0)};
+          MultiplyBytes(GemmOf(p, rows, b), gemm_scratch + per_thread * static_cast<size_t>(worker), alone);
+          FinishBlock(p, b, scales);
+        }
+      });
 }
 
 void RoundRows(const float* a, int64_t m, int64_t k, float* rounded, const Workers& workers) {
@@ -106,7 +146,7 @@ void RoundRows(const float* a, int64_t m, int64_t k, float* rounded, const Worke
       const RowScale scale = ScaleFor(table.largest(a + i * k, k));
       for (int64_t j = 0; j < k; j += kChunk) {
         const int64_t count = std::min(kChunk, k - j);
-        table.to_bytes(a + i * k + j, count, scale.inverse, bytes);
+        table.to_bytes(a + i * k + j, count, scale.inverse, 0, bytes);
         table.to_floats(bytes, count, scale.scale, rounded + i * k + j);
       }
     }

@@ -17,20 +17,32 @@ float Largest(const float* x, int64_t n) {
   return FloatOf(most);
 }
 
-void ToBytes(const float* x, int64_t n, float inverse, int8_t* q) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float scaled = __builtin_rintf(x[i] * inverse);
-    const float low = scaled > -127.0f ? scaled : -127.0f, clamped = low < 127.0f ? low : 127.0f;
-    q[i] = static_cast<int8_t>(static_cast<int32_t>(scaled == scaled ? clamped : 0.0f));
+void ToBytes(const float* x, int64_t n, float inverse, int8_t flip, int8_t* q) {
+  if (inverse == 0) {
+    for (int64_t i = 0; i < n; ++i) q[i] = flip;
+    return;
   }
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i)
+    q[i] = static_cast<int8_t>(static_cast<int8_t>(static_cast<int32_t>(__builtin_rintf(x[i] * inverse))) ^
+                               flip);
 }
 
 void ToFloats(const int8_t* q, int64_t n, float scale, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(q[i]) * scale;
 }
 
+void Rescale(float* c, int64_t n, float scale, const float* bias) {
+  if (bias) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) c[i] = c[i] * scale + bias[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) c[i] *= scale;
+  }
+}
+
 }  // namespace
 
-const RowsTable kRowsSimd = {Largest, ToBytes, ToFloats};
+const RowsTable kRowsSimd = {Largest, ToBytes, ToFloats, Rescale};
 
 }  // namespace tern::cpu::TERN_SIMD

@@ -1,5 +1,5 @@
-// Rounding of rows to 8 bits, compiled per instruction set. The results are those of
-// ops/matmul/row_rounding.h at every level.
+// Rounding of rows to 8 bits and back, compiled per instruction set. The results are those of
+// ops/matmul/row_rounding.h at every level: no multiplication and addition is fused.
 #pragma once
 #include "kernels/cpu/simd/simd.h"
 
@@ -8,10 +8,13 @@ namespace tern::cpu {
 struct RowsTable {
   // Returns the largest magnitude, or an infinity or NaN if an element is not finite.
   float (*largest)(const float* x, int64_t n);
-  // q = round(x * inverse), ties to even, clamped to [-127, 127]. NaN becomes 0.
-  void (*to_bytes)(const float* x, int64_t n, float inverse, int8_t* q);
+  // q = round(x * inverse) ^ flip, ties to even, clamped to [-127, 127] before the flip. NaN becomes 0 ^
+  // flip.
+  void (*to_bytes)(const float* x, int64_t n, float inverse, int8_t flip, int8_t* q);
   // y = q * scale.
   void (*to_floats)(const int8_t* q, int64_t n, float scale, float* y);
+  // c = c * scale + bias. If `bias` is null, it is omitted.
+  void (*rescale)(float* c, int64_t n, float scale, const float* bias);
 };
 TERN_SIMD_TABLE(RowsTable, RowsSimd)
 
