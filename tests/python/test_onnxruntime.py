@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 import onnxruntime
+import onnxruntime.datasets
 import support
 import tern.onnxruntime
 from onnx import TensorProto, helper
@@ -197,6 +198,22 @@ class InBoth(unittest.TestCase):
                 results += s.run(None, {argument.name: np.ones(argument.shape, np.float32)})
             return results
         self.same(use)
+
+    def test_coefficients_that_no_feature_uses(self):
+        """The file of onnxruntime has 12 coefficients for 3 classes and 2 features."""
+        path = onnxruntime.datasets.get_example("logreg_iris.onnx")
+        predictor = tern.load(path)
+        self.assertIn("the first 6 of 12 coefficients", "".join(predictor.warnings()))
+        x = np.array([[1, 2], [3, -4], [-5, 6]], np.float32)
+        ours, theirs = (package.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, {"float_input": x}) for package in BOTH)
+        np.testing.assert_array_equal(ours[0], theirs[0])
+        for a, b in zip(ours[1], theirs[1], strict=True):
+            np.testing.assert_allclose([a[k] for k in range(3)], [b[k] for k in range(3)], atol=1e-6)
+
+    def test_regressor_with_more_coefficients_than_features(self):
+        nodes = [helper.make_node("LinearRegressor", ["x"], ["y"], domain="ai.onnx.ml", coefficients=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], targets=2, intercepts=[0.5, -0.5])]
+        data = model(nodes, [value("x", shape=("N", 3))], [value("y", shape=("N", 2))], opset=15, extra_opsets=[helper.make_opsetid("ai.onnx.ml", 1)])
+        self.same(lambda package: package.InferenceSession(data, providers=["CPUExecutionProvider"]).run(None, {"x": np.eye(3, dtype=np.float32)}))
 
 
 class OnlyHere(unittest.TestCase):

@@ -49,6 +49,32 @@ Status CheckFrame(Stream& s, const FLAC__FrameHeader& h) {
   return {};
 }
 
+// A header may announce any length. A file of `bytes` seldom has more samples than this.
+void ReserveSamples(Stream& s) {
+  const uint64_t likely = std::min<uint64_t>(s.max_samples, uint64_t{8} * s.bytes.size());
+  const auto channels = static_cast<uint64_t>(s.audio.channels);
+  if (s.total_frames <= likely / std::max<uint64_t>(1, channels))
+    s.audio.samples.reserve(static_cast<size_t>(s.total_frames * channels));
+}
+
+// Writes the samples of all channels in turn. Compilers vectorize the loops with a fixed number of channels.
+template <size_t kChannels>
+void InterleaveFixed(const FLAC__int32* const from[], size_t frames, float scale, float* to) {
+  const FLAC__int32* const a = from[0];
+  const FLAC__int32* const b = from[kChannels - 1];
+  for (size_t i = 0; i < frames; ++i) {
+    to[kChannels * i] = static_cast<float>(a[i]) * scale;
+    to[kChannels * i + kChannels - 1] = static_cast<float>(b[i]) * scale;
+  }
+}
+
+void Interleave(const FLAC__int32* const from[], size_t channels, size_t frames, float scale, float* to) {
+  if (channels == 1) return InterleaveFixed<1>(from, frames, scale, to);
+  if (channels == 2) return InterleaveFixed<2>(from, frames, scale, to);
+  for (size_t c = 0; c < channels; ++c)
+    for (size_t i = 0; i < frames; ++i) to[i * channels + c] = static_cast<float>(from[c][i]) * scale;
+}
+
 FLAC__StreamDecoderWriteStatus Write(const FLAC__StreamDecoder*, const FLAC__Frame* frame,
                                      const FLAC__int32* const buffer[], void* client) {
   auto& s = *static_cast<Stream*>(client);
@@ -57,11 +83,10 @@ FLAC__StreamDecoderWriteStatus Write(const FLAC__StreamDecoder*, const FLAC__Fra
   s.status = Guard([&]() -> Status {
     TERN_TRY(CheckFrame(s, frame->header));
     const size_t channels = frame->header.channels, start = s.audio.samples.size();
+    if (start == 0) ReserveSamples(s);
     s.audio.samples.resize(start + channels * frame->header.blocksize);
     const float scale = 1.0f / static_cast<float>(uint32_t{1} << (s.bits - 1));
-    for (size_t c = 0; c < channels; ++c)
-      for (size_t i = 0; i < frame->header.blocksize; ++i)
-        s.audio.samples[start + i * channels + c] = static_cast<float>(buffer[c][i]) * scale;
+    Interleave(buffer, channels, frame->header.blocksize, scale, s.audio.samples.data() + start);
     return {};
   });
   return s.status.ok() ? FLAC__STREAM_DECODER_WRITE_STATUS_CONTINUE : FLAC__STREAM_DECODER_WRITE_STATUS_ABORT;

@@ -72,12 +72,16 @@ class OnnxNode {
   template <class... A> Status NotYet(const A&... a) const {
     return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...));
   }
+  // Records a sentence about something in this node that the import ignores. Users see it once the model is
+  // read.
+  template <class... A> void Warn(const A&... a) const { AddWarning(Describe() + ": " + StrCat(a...)); }
   std::string Describe() const;
   // Returns the attribute as stored, or null if it is absent. In a function body, an attribute may refer by
   // ref_attr_name to an attribute of the function's call. Then returns the attribute of the call.
   const tern_onnx::AttributeProto* Raw(std::string_view name) const;
 
  private:
+  void AddWarning(std::string text) const;
   // Returns the attribute, or null if it is absent. `kind` is a number of ONNX's AttributeType. If the
   // attribute cannot be read as this kind, returns null and reports an error to `b`.
   const tern_onnx::AttributeProto* Typed(std::string_view name, int kind) const;

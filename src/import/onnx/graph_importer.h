@@ -43,6 +43,7 @@ struct ModelContext {
   std::map<std::string, int> opsets;                          // domain → version
   std::map<std::string, const pb::FunctionProto*> functions;  // "domain:name:overload"
   int64_t nodes_left = kMaxNodes;
+  std::vector<std::string> warnings;  // output: one sentence for each thing in a node that was ignored
 };
 
 std::string CleanDomain(const std::string& domain);  // maps "ai.onnx" to "", returns other domains unchanged
@@ -56,9 +57,11 @@ Result<std::vector<const pb::NodeProto*>> OrderNodes(
 
 // Imports a model. Moves the bytes of large tensors out of `model`, so the caller cannot import it again. If
 // `attempts` is not null, it receives the number of import attempts, for tests. `raw` contains tensor data
-// that SplitRawData removed from the message. It is null if the message is complete.
+// that SplitRawData removed from the message. It is null if the message is complete. If `warnings` is not
+// null, it receives one sentence for each thing in a node that was ignored.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
-                                           int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr);
+                                           int* attempts = nullptr, std::shared_ptr<RawBytes> raw = nullptr,
+                                           std::vector<std::string>* warnings = nullptr);
 
 class GraphImporter {
  public:

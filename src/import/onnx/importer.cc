@@ -74,8 +74,10 @@ ModelContext ContextOf(const std::shared_ptr<pb::ModelProto>& model, const std::
   return context;
 }
 
-// `claims` receives the kinds of declarations that the import used.
-Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims) {
+// `claims` receives the kinds of declarations that the import used. `warnings` receives the warnings of a
+// successful import.
+Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Claims& claims,
+                                          std::vector<std::string>* warnings) {
   const auto& model = *context.model;
   auto graph = std::make_unique<Graph>(model.graph().name());
   graph->metadata = MetadataOf(model);
@@ -85,6 +87,7 @@ Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Cla
   TERN_TRY(std::move(status));
   graph->RemoveDeadNodes();
   graph->RemoveUnusedConstants();
+  if (warnings) *warnings = std::move(context.warnings);
   return graph;
 }
 
@@ -94,19 +97,20 @@ Result<std::unique_ptr<Graph>> ImportOnce(ModelContext context, Trust trust, Cla
 // nodes. If declared shapes contradict each other, the import runs again with Trust::kNoNames, then with
 // Trust::kInputsOnly. If these attempts fail too, the first error is returned.
 Result<std::unique_ptr<Graph>> ImportModel(std::shared_ptr<pb::ModelProto> model, const std::string& folder,
-                                           int* attempts, std::shared_ptr<RawBytes> raw) {
+                                           int* attempts, std::shared_ptr<RawBytes> raw,
+                                           std::vector<std::string>* warnings) {
   TERN_TRY(CheckHeader(*model));
   const ModelContext context = ContextOf(model, folder, std::move(raw));
   TERN_TRY(ListUnsupported(context));
   TERN_TRY(CheckInlinedSize(context));
   Claims claims;
-  auto first = ImportOnce(context, Trust::kAll, claims);
+  auto first = ImportOnce(context, Trust::kAll, claims, warnings);
   if (attempts) *attempts = 1;
   for (const Trust trust : {Trust::kNoNames, Trust::kInputsOnly}) {
     if (first.ok() || !claims.contradiction) return first;
     if (trust == Trust::kNoNames ? !claims.names : !claims.numbers) continue;
     if (attempts) ++*attempts;
-    auto retried = ImportOnce(context, trust, claims);
+    auto retried = ImportOnce(context, trust, claims, warnings);
     if (retried.ok()) return retried;
   }
   return first;
@@ -142,9 +146,13 @@ Result<std::unique_ptr<Graph>> ImportBytes(const void* data, size_t size, const 
     if (!ParseModel(data, size, *model, *raw))
       return InvalidModel("not an ONNX model: the protobuf message of ", size,
                           " bytes is broken or cut short");
-    TERN_ASSIGN(std::unique_ptr<Graph> graph, ImportModel(model, folder, nullptr, raw));
+    std::vector<std::string> ignored;
+    TERN_ASSIGN(std::unique_ptr<Graph> graph, ImportModel(model, folder, nullptr, raw, &ignored));
     TERN_TRY(CheckOutputTypes(model->graph(), *graph));
-    if (warnings) *warnings = UnknownAttributes(*model);
+    if (warnings) {
+      *warnings = UnknownAttributes(*model);
+      warnings->insert(warnings->end(), ignored.begin(), ignored.end());
+    }
     return graph;
   });
 }

@@ -30,6 +30,8 @@ void OnnxNode::Out(const std::vector<Value*>& values) {
   for (size_t i = 0; i < values.size(); ++i) Out(static_cast<int>(i), values[i]);
 }
 
+void OnnxNode::AddWarning(std::string text) const { importer_.model().warnings.push_back(std::move(text)); }
+
 const Tensor* OnnxNode::Constant(int i) const {
   const Value* v = In(i);
   return v && v->is_constant() ? &v->constant : nullptr;

@@ -49,11 +49,27 @@ Value* Transformed(OnnxNode& n, const std::string& kind, Value* x, size_t scores
   return kind == "softmax" ? n.b.Op("Softmax", {x}, {{"axis", int64_t{-1}}}) : SoftmaxZero(n, x);
 }
 
+// Returns the coefficients of `rows` linear functions. If input 0 has fewer features than there are
+// coefficients for, the first ones are used, as in onnxruntime: its own example logreg_iris.onnx has twice as
+// many as it needs.
+std::vector<float> Coefficients(const OnnxNode& n, size_t rows) {
+  std::vector<float> all = n.Floats("coefficients");
+  const Shape& x = n.In(0)->type.shape;
+  if (rows == 0 || all.size() % rows || !x.ranked || x.rank() == 0 || !x[-1].known() || x[-1].value() < 1)
+    return all;
+  const auto features = static_cast<size_t>(x[-1].value());
+  if (all.size() / rows <= features) return all;
+  n.Warn("only the first ", rows * features, " of ", all.size(), " coefficients are used, because there are ",
+         rows, " linear functions and the input has ", features, " features");
+  all.resize(rows * features);
+  return all;
+}
+
 // Emits the scores [rows, targets]. They are the product of x [rows, features] and the transposed
 // coefficients [targets, features], plus the intercepts. x may also be a single row [features].
 Result<Value*> Scores(OnnxNode& n, size_t targets, const std::vector<float>& intercepts) {
   TERN_TRY(Require(n, 0, kMlInputs));
-  const auto coefficients = n.Floats("coefficients");
+  const auto coefficients = Coefficients(n, targets);
   if (targets == 0 || coefficients.size() % targets)
     return n.Bad(coefficients.size(), " coefficients cannot be divided evenly among ", targets, " targets");
   if (!intercepts.empty() && intercepts.size() != targets)
@@ -87,11 +103,15 @@ std::vector<double> Doubles(const std::vector<float>& v) { return {v.begin(), v.
 Status LinearClassifier(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
   TERN_ASSIGN(std::string transform, TransformName(n));
+  const std::vector<int64_t> ints = n.Ints("classlabels_ints");
+  const std::vector<std::string> texts = n.Texts("classlabels_strings");
+  const std::vector<float> intercepts = n.Floats("intercepts");
+  const size_t rows = intercepts.empty() ? ints.size() + texts.size() : intercepts.size();
   n.Out(n.b.Ops("LinearClassifier", {n.In(0)},
-                {{"label_ints", n.Ints("classlabels_ints")},
-                 {"label_texts", n.Texts("classlabels_strings")},
-                 {"coefficients", Doubles(n.Floats("coefficients"))},
-                 {"intercepts", Doubles(n.Floats("intercepts"))},
+                {{"label_ints", ints},
+                 {"label_texts", texts},
+                 {"coefficients", Doubles(Coefficients(n, rows))},
+                 {"intercepts", Doubles(intercepts)},
                  {"transform", transform}},
                 2));
   return {};
