@@ -1,1 +1,1 @@
-"""Makes int8 versions of the networks of the zoo with Tern and its peers, for bench/quantize."""
+"""The parts of bench/quantize. Make int8 models of the zoo's networks with Tern and its peers, and compare them."""

@@ -19,7 +19,8 @@ def vgg16():
 
 
 class UNet(nn.Module):
-    """U-Net with four downsampling and four upsampling levels. The outputs of two levels of the same size are concatenated."""
+    """U-Net with four downsampling and four upsampling levels. Each upsampling level also reads the output
+    of the downsampling level of the same size."""
 
     def __init__(self, width=32, classes=2):
         super().__init__()

@@ -80,7 +80,7 @@ class Tern:
 
 
 def shape_options(feeds):
-    """Returns the options that set a model's open dims to the shapes of the arrays."""
+    """Returns the options that set the shapes of a model's inputs to those of the arrays."""
     return [word for name, value in feeds.items() if value.shape
             for word in ("--shape", f"{name}={'x'.join(map(str, value.shape))}")]
 

@@ -7,9 +7,10 @@ namespace tern::tflite {
 // Returns the subgraphs that a control flow operator runs.
 std::vector<int> CalledSubgraphs(const fb::Operator& op);
 
-// Finds all variables and tables of the model, their types, and which of them change between runs.
+// Finds all variables of the model, their types, and which of them a run may change.
 Status FindVariables(ModelContext& context);
-// Adds an input for the past of each variable that changes between runs.
+// Adds a graph input for each variable that a run may change. The input has the variable's value before the
+// run.
 void AddVariables(GraphImporter& main);
 // Adds the values of the variables after the run to the graph's outputs.
 Status AddStates(GraphImporter& main);

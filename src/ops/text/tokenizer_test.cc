@@ -24,7 +24,8 @@ TEST(Tokenizer, FindsTheLeftmostLongest) {
   EXPECT_EQ(ByToken("\\Bb", "bbb"), (Texts{"b", "b"}));
   EXPECT_EQ(ByToken("^b", "a b"), Texts{});
   EXPECT_EQ(ByToken("é|.", "aé"), (Texts{"a", "é"}));
-  EXPECT_EQ(ByToken(".", "a\nb"), (Texts{"a", "\n", "b"})) << "as in onnxruntime, this means every character";
+  EXPECT_EQ(ByToken(".", "a\nb"), (Texts{"a", "\n", "b"}))
+      << "the token '.' means every character, as in onnxruntime";
 }
 
 TEST(Tokenizer, CutsAtSeparatorsOneAfterTheOther) {

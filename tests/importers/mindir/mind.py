@@ -73,14 +73,14 @@ class MindTest(unittest.TestCase):
         for i, (name, array) in enumerate(got.items()):
             self.assertEqual(array.shape, wanted[i].shape, name)
             if wanted[i].dtype.kind == "f":
-                # bfloat16 arrays are read as float32.
+                # Floats are compared in float64, whatever their types are.
                 np.testing.assert_allclose(array.astype(np.float64), wanted[i].astype(np.float64), rtol=rtol, atol=atol, err_msg=name)
             else:
                 self.assertEqual(array.dtype, wanted[i].dtype, name)
                 np.testing.assert_array_equal(array, wanted[i], err_msg=name)
 
     def check(self, net, inputs, declared=None, rtol=1e-3, atol=1e-5, wanted=None):
-        """Compares Tern with MindSpore, or with `wanted`. `declared` are the tensors to export with, if not `inputs`."""
+        """Compares Tern with MindSpore, or with `wanted`. The model is exported with `declared` if given, else with `inputs`."""
         arrays = [x for x in inputs if isinstance(x, np.ndarray)]
         net.set_train(False)
         path = export(net, declared or tensors(inputs), self.folder)

@@ -47,8 +47,8 @@ Status Range(OnnxNode& n) {
   return {};
 }
 
-// Emits the squared distance of rows a and b as |a|² + |b|² - 2 * a·b. Computes it in f64 to limit
-// cancellation.
+// Emits the squared distance of rows a and b as |a|² + |b|² - 2 * a·b, or its square root if the metric is
+// euclidean. Computes it in f64 to limit cancellation.
 Status CDist(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kFloats));
   Emit e(n);
@@ -123,7 +123,7 @@ Status ConvTransposeWithPads(OnnxNode& n) {
 Status Rfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
-    return n.NotYet("a transform with several dimensions, two sides or a factor");
+    return n.NotYet("signal_ndim other than 1, normalized=1 or onesided=0");
   Emit e(n);
   n.Out(0, n.b.Op("DFT", {e.Unsqueeze(n.In(0), {-1}), nullptr, n.b.Ints({-2})}, {{"onesided", true}}));
   return {};
@@ -134,7 +134,7 @@ Status Rfft(OnnxNode& n) {
 Status Irfft(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   if (n.Int("signal_ndim", 1) != 1 || n.Int("normalized") || !n.Int("onesided", 1))
-    return n.NotYet("a transform with several dimensions, two sides or a factor");
+    return n.NotYet("signal_ndim other than 1, normalized=1 or onesided=0");
   Emit e(n);
   Value* x = n.In(0);
   Value* middle = n.b.Op("Slice", {x, n.b.Ints({-2}), n.b.Ints({0}), n.b.Ints({-2}), n.b.Ints({-1})});

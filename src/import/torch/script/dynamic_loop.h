@@ -20,7 +20,8 @@ class DynamicLoop {
   Status Import(Value* trips, Value* condition);
 
  private:
-  // A tensor, number or list of tensors that changes in the loop. `key` says where it is: "x", "x/0", "#3/1".
+  // A tensor, number or list of tensors that changes in the loop. The key in leaves_ says where it is: "x" is
+  // a variable, "x/0" is part 0 of it, "#3/1" is part 1 of cells_[3], and "@2" is roots_[2].
   struct Leaf {
     Type type;
     Frozen start, end;        // before the loop, and after an iteration
@@ -50,9 +51,9 @@ class DynamicLoop {
   Interpreter& in_;
   Frame& frame_;
   const Statement& statement_;
-  std::map<std::string, Frozen> variables_;      // that the body assigns, before the loop
-  std::vector<std::pair<Cell*, Frozen>> cells_;  // that the body changes, before the loop
-  std::vector<TensorPtr> roots_;                 // that the body writes
+  std::map<std::string, Frozen> variables_;      // the variables that the body assigns, as before the loop
+  std::vector<std::pair<Cell*, Frozen>> cells_;  // the cells that the body changes, as before the loop
+  std::vector<TensorPtr> roots_;                 // the tensors that the body writes
   std::vector<Cell*> new_cells_;
   std::vector<TensorPtr> new_roots_;
   std::map<std::string, Leaf> leaves_;

@@ -41,7 +41,7 @@ Result<bool> Lexer::StartLine(Token& token) {
   }
   if (spaces > indents_.back()) {
     if (indents_.size() >= kMaxIndents)
-      return InvalidModel("line ", line_, ": blocks are nested more than ", kMaxIndents, " deep");
+      return InvalidModel("line ", line_, ": blocks are nested more than ", kMaxIndents - 1, " deep");
     indents_.push_back(spaces);
     token = Make(Token::Kind::kIndent, spaces);
     line_start_ = false;

@@ -49,7 +49,9 @@ static_assert(kOnlyLevel < kLevels, "TERN_ISA must be base, sse4, avx2 or avx512
 constexpr int kOnlyLevel = -1;
 #endif
 
-// The level that TERN_ISA sets, or the best level if TERN_ISA is not set.
+// The level to use. In a build with one level, it is that level. Otherwise it is the level that the
+// environment variable TERN_ISA sets, or the best level of this machine if TERN_ISA is not set or cannot be
+// used.
 struct Requested {
   SimdLevel level = BestSimd();
   std::string problem;
