@@ -53,7 +53,7 @@ TEST(Rewrite, AppliesTextRules) {
   EXPECT_EQ(g->outputs()[0]->name, "y");
 }
 
-TEST(Rewrite, RefusesAnOtherReader) {
+TEST(Rewrite, RefusesAnotherReader) {
   auto g = Parse("graph @g(%p: f32[2], %q: f32[2]) -> (%y, %s) { %s = %p + %q  %y = Relu(%s) }");
   EXPECT_EQ(Apply(*g, AddRelu()), 0);
   auto h = Parse("graph @g(%p: f32[2], %q: f32[2]) -> (%y, %z) { %s = %p + %q  %y = Relu(%s) %z = Neg(%s) }");
