@@ -27,7 +27,8 @@ constexpr int64_t kMinMaps = 64;                // minimum number of output chan
 // Maximum scratch floats of the blocks that all threads compute together.
 constexpr int64_t kMaxShared = 8 << 20;
 constexpr int64_t kWorthSharing = 1 << 21;  // minimum multiply-adds for which sharing blocks pays
-constexpr int64_t kJobChannels = 64;        // channels per job of a shared block
+// Channels per job of a shared block. More than two threads get smaller jobs if there are few strips.
+constexpr int64_t kJobChannels = 64, kMinJobChannels = 16;
 
 const WinogradTable::Unit& Functions(WinogradUnit unit) {
   return WinogradSimd().units[static_cast<int>(unit)];
@@ -296,11 +297,14 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   };
   const int64_t strip0 = first * block_strips_, strips = std::min(last * block_strips_, strips_) - strip0;
   const auto transform = [&](int64_t channels, auto part) {  // part(strip, first channel, end channel)
-    const int64_t parts = CeilDiv(channels, kJobChannels);
+    const int threads = workers.threads();
+    const int64_t even = RoundUp(CeilDiv(channels * strips, 4 * int64_t{threads}), kMinJobChannels),
+                  step = threads <= 2 ? kJobChannels : std::clamp(even, kMinJobChannels, kJobChannels),
+                  parts = CeilDiv(channels, step);
     workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t job = begin; job < end; ++job) {
-        const int64_t c = job % parts * kJobChannels;
-        part(strip0 + job / parts, c, std::min(c + kJobChannels, channels));
+        const int64_t c = job % parts * step;
+        part(strip0 + job / parts, c, std::min(c + step, channels));
       }
     });
   };

@@ -136,9 +136,9 @@ void RunBlock(const PanelProduct& p, const TileTable& table, const Blocking& blo
 void RunJob(const PanelProduct& p, const TileTable& table, const Blocking& blocking, int64_t job,
             float* scratch) {
   Part part{};
-  part.m0 = job / blocking.panel_jobs * blocking.rows;
+  part.m0 = blocking.RowJob(job) * blocking.rows;
   part.rows = std::min(blocking.rows, p.m - part.m0);
-  const int64_t first = job % blocking.panel_jobs * blocking.panels,
+  const int64_t first = blocking.PanelJob(job) * blocking.panels,
                 last = std::min(first + blocking.panels, CeilDiv(p.n, table.columns));
   // If another pass over k or the epilogue reads the sums again, panels are processed in groups whose sums
   // stay in the L2 cache.
@@ -182,12 +182,11 @@ void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers
   const TileTable& table = TileFor(p.operands);
   const Blocking blocking = BlockingOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(blocking);
-  workers.ParallelFor(
-      blocking.row_jobs * blocking.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
-        auto* thread_scratch =
-            reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
-        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, thread_scratch);
-      });
+  workers.ParallelFor(blocking.jobs(), 1, [&](int64_t begin, int64_t end, int worker) {
+    auto* thread_scratch =
+        reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
+    for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, thread_scratch);
+  });
 }
 
 }  // namespace tern::cpu
