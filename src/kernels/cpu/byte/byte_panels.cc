@@ -7,6 +7,7 @@
 #include "kernels/cpu/byte/copy_bytes.h"
 #include "kernels/cpu/gemm/panel_blocking.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -123,7 +124,9 @@ void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int
 size_t ByteGemmScratch(const ByteGemm& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
   const ByteTileTable& table = ByteTileSimd();
-  return ScratchPerThread(p, table, BlockingFor(p, table, threads)) * static_cast<size_t>(threads);
+  return MostScratch(threads, [&](int n) {
+    return ScratchPerThread(p, table, BlockingFor(p, table, n)) * static_cast<size_t>(n);
+  });
 }
 
 void MultiplyBytes(const ByteGemm& p, void* scratch, const Workers& workers) {

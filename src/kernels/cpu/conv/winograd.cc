@@ -7,6 +7,7 @@
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -166,9 +167,11 @@ int64_t Winograd::SharedAtOnce(int threads) const {
 }
 
 size_t Winograd::Scratch(int threads) const {
-  const int64_t own_floats = FirstShared(threads) > 0 ? threads * BlockFloats(block_maps_) : 0;
-  return static_cast<size_t>(std::max(own_floats, SharedAtOnce(threads) * BlockFloats(shape_.maps))) *
-         sizeof(float);
+  return MostScratch(threads, [&](int n) {
+    const int64_t own_floats = FirstShared(n) > 0 ? n * BlockFloats(block_maps_) : 0;
+    return static_cast<size_t>(std::max(own_floats, SharedAtOnce(n) * BlockFloats(shape_.maps))) *
+           sizeof(float);
+  });
 }
 
 // Returns the index of the first tile of a strip. Tiles are numbered consecutively through all images. All

@@ -65,7 +65,7 @@ void SplitForThreads(const PanelShape& p, int threads, PanelBlocking& blocking) 
     const int64_t panel_jobs = CeilDiv(panels, group - 1);
     group = CeilDiv(panels, panel_jobs);
     if (panel_jobs > target && best > 0) break;
-    for (int64_t round = 1; round <= rounds; ++round) {
+    for (int64_t round = 1; round <= rounds; round += std::max<int64_t>(1, round / 3)) {
       const int64_t max_row_jobs = std::max(fewest, CeilDiv(p.m, p.tile_rows)),
                     rows =
                         CeilDiv(p.m, std::clamp(CeilDiv(threads * round, panel_jobs), fewest, max_row_jobs));

@@ -7,6 +7,7 @@
 #include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -174,7 +175,9 @@ void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, 
 
 size_t PanelScratch(const PanelProduct& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
-  return ScratchPerThread(BlockingOf(p, TileFor(p.operands), threads)) * static_cast<size_t>(threads);
+  const TileTable& table = TileFor(p.operands);
+  return MostScratch(
+      threads, [&](int n) { return ScratchPerThread(BlockingOf(p, table, n)) * static_cast<size_t>(n); });
 }
 
 void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers) {

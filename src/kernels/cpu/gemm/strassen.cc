@@ -394,9 +394,12 @@ double StrassenGain(int64_t m, int64_t n, int64_t k) {
 size_t StrassenScratch(const PanelProduct& p, int threads) {
   if (p.m <= 0) return 0;
   if (p.m < 2 * kMinRows) return PanelScratch(p, threads);
-  const Blocking blocking = BlockingOf(p, threads);
-  const int64_t shared = blocking.together * blocking.passes * SharedFloats(p, blocking);
-  return static_cast<size_t>(shared + FloatsPerThread(blocking) * threads) * sizeof(float);
+  return MostScratch(threads, [&](int n) {
+    const Blocking blocking = BlockingOf(p, n);
+    const int64_t shared =
+        blocking.parts > 0 ? blocking.together * blocking.passes * SharedFloats(p, blocking) : 0;
+    return static_cast<size_t>(shared + FloatsPerThread(blocking) * n) * sizeof(float);
+  });
 }
 
 void MultiplyStrassen(const PanelProduct& p, void* scratch, const Workers& workers) {
