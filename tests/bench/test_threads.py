@@ -26,7 +26,7 @@ def script():
 
 
 def small(path, batch):
-    random_onnx.bert_base(path, batch, length=8, width=24, layers=1, heads=2, vocabulary=50)
+    random_onnx.bert_base(path, batch, length=8, width=24, layers=1, heads=2, vocabulary=1000)
 
 
 class Networks(unittest.TestCase):
