@@ -5,18 +5,20 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "base/cores.h"
 #include "base/idle_scope.h"
 #include "base/pause.h"
+#include "base/placement.h"
 
 namespace tern {
 namespace {
 
 constexpr int kSpins = 2000;    // number of Pause() calls before a waiting thread yields its core
 constexpr int kMinChunks = 32;  // the smallest chunk is 1/32 of a thread's share of the loop
-constexpr int kMaxParts = 16;   // maximum number of parts of a loop
+constexpr int kMaxParts = 64;   // maximum number of parts of a loop
 
 // kOwn: the thread helps no other thread. kHelps: it helps in another thread's loop. kLeft: it must leave
 // that loop early, and ActiveThreads no longer counts it.
@@ -26,6 +28,7 @@ struct ThisThread {
   int active_depth = 0;  // number of nested ActiveScopes
   bool inside_loop = false;
   Role role = Role::kOwn;
+  int cpu = -1;  // where Placement counts this thread, if it runs a model
 };
 thread_local ThisThread self;
 
@@ -137,28 +140,36 @@ struct Job {
   // Each thread first runs the chunks of its own part. If consecutive loops process the same rows, a thread
   // thus finds its rows in its cache.
   struct alignas(64) Part {
-    std::atomic<int64_t> at{0};
-    int64_t end = 0;
+    std::atomic<int64_t> at;
+    int64_t end;
   };
+  using Body = void (*)(const void*, int64_t, int64_t, int);
 
-  void (*body)(const void*, int64_t, int64_t, int);
-  const void* f;
-  int64_t chunk;  // the smallest size of a chunk
-  int helpers_wanted, parts;
+  const Body body;
+  const void* const f;
+  const int64_t chunk;  // the smallest size of a chunk
+  const int helpers_wanted, parts;
   int joined = 0;  // guarded by Pool::jobs_lock_
   Job* next = nullptr;
   std::atomic<int> active{0};
-  Part part[kMaxParts];
+  union {
+    Part part[kMaxParts];  // only `parts` of them exist, because a loop of few threads should be short
+  };
 
   // Divides [0, n) into parts whose sizes differ by at most one grain. The size of a part need not be a
   // multiple of `chunk`.
-  void Divide(int64_t n, int64_t grain) {
+  Job(Body job_body, const void* function, int64_t n, int64_t grain, int64_t smallest, int helpers)
+      : body(job_body),
+        f(function),
+        chunk(smallest),
+        helpers_wanted(helpers),
+        parts(std::min(helpers + 1, kMaxParts)) {
     const int64_t grains = CeilDiv(n, grain);
-    for (int i = 0; i < parts; ++i) {
-      part[i].at.store(grains * i / parts * grain, std::memory_order_relaxed);
-      part[i].end = std::min(n, grains * (i + 1) / parts * grain);
-    }
+    for (int i = 0; i < parts; ++i)
+      new (&part[i]) Part{grains * i / parts * grain, std::min(n, grains * (i + 1) / parts * grain)};
   }
+  Job(const Job&) = delete;
+  ~Job() {}  // parts need no destructor
   bool HasWork() const {
     for (int i = 0; i < parts; ++i)
       if (part[i].at.load(std::memory_order_relaxed) < part[i].end) return true;
@@ -195,6 +206,8 @@ class Pool {
 
   // Starts up to `count` threads. If the system refuses some or all of them, loops have fewer helpers.
   void EnsureThreads(int count) {
+    // A single helper needs no placement, because the system keeps two threads apart.
+    if (count > 1) placement_.store(Placement::Get(), std::memory_order_release);
     std::lock_guard<std::mutex> lock(mutex_);
     try {
       for (; threads_ < count; ++threads_) std::thread([this] { Loop(); }).detach();
@@ -203,6 +216,7 @@ class Pool {
   }
 
   void Run(Job& job) {
+    if (Placement* placement = ThePlacement()) self.cpu = placement->Follow(self.cpu);
     Publish(job);
     job.Work(0);
     Withdraw(job);
@@ -224,7 +238,8 @@ class Pool {
     const int wake =
         std::min(active_threads_.HelpersToWake(job.helpers_wanted, threads_.load() - sleeping), sleeping);
     if (wake <= 0) return;
-    { std::lock_guard<std::mutex> lock(mutex_); }  // now a thread that read the old epoch waits for wake_
+    { std::lock_guard<std::mutex> lock(mutex_); }     // now a thread that read the old epoch waits for wake_
+    if (wake == sleeping) return wake_.notify_all();  // one system call
     for (int i = 0; i < wake; ++i) wake_.notify_one();
   }
 
@@ -266,21 +281,27 @@ class Pool {
   void Loop() {
     self.active_depth = 1;  // ActiveScopes must not count this thread, because HelperEnters counts it
     SpinTime spin_time;
+    Placement::Helper place;
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_acquire);
       int worker = 0;
       if (Job* job = Join(worker)) {
         spin_time.Adapt();
+        if (Placement* placement = ThePlacement()) placement->Start(place);
         Help(*job, worker);
         spin_time.Begin();
       } else if (!spin_time.SpinUntil([&] { return epoch_.load(std::memory_order_acquire) != seen; },
                                       active_threads_)) {
+        if (Placement* placement = ThePlacement()) placement->End(place);
         Sleep(seen);
       }
     }
   }
 
+  Placement* ThePlacement() const { return placement_.load(std::memory_order_acquire); }
+
   ActiveThreads& active_threads_ = TheActiveThreads();
+  std::atomic<Placement*> placement_{nullptr};  // set once
   SpinLock jobs_lock_;
   Job* jobs_ = nullptr;
   alignas(64) std::atomic<uint64_t> epoch_{0};
@@ -290,18 +311,27 @@ class Pool {
   std::atomic<int> threads_{0};  // written under mutex_
 };
 
+// Ends what Pool::Run has counted for the calling thread.
+void LeaveCpu() {
+  if (self.cpu >= 0) Placement::Get()->Leave(self.cpu);
+  self.cpu = -1;
+}
+
 }  // namespace
 
 ActiveScope::ActiveScope() {
   if (self.active_depth++ == 0) TheActiveThreads().Enter();
 }
 ActiveScope::~ActiveScope() {
-  if (--self.active_depth == 0) TheActiveThreads().Leave();
+  if (--self.active_depth > 0) return;
+  LeaveCpu();
+  TheActiveThreads().Leave();
 }
 
 IdleScope::IdleScope() : active_depth_(self.inside_loop ? 0 : self.active_depth) {
   if (active_depth_ == 0) return;
   self.active_depth = 0;
+  LeaveCpu();
   TheActiveThreads().Leave();
 }
 IdleScope::~IdleScope() {
@@ -329,8 +359,7 @@ void Workers::RunParallel(int64_t n, int64_t grain, Body body, const void* f) co
   }
   const int64_t grains = CeilDiv(n, grain), chunk = CeilDiv(grains, int64_t{threads_} * kMinChunks) * grain;
   const int helpers = static_cast<int>(std::min<int64_t>(threads_, grains)) - 1;
-  Job job{body, f, chunk, helpers, std::min(helpers + 1, kMaxParts)};
-  job.Divide(n, grain);
+  Job job(body, f, n, grain, chunk, helpers);
   Pool::Get().Run(job);
 }
 

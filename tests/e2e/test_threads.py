@@ -72,6 +72,7 @@ class Threads(CliTest):
 
     def test_wrong_number_of_cores(self):
         self.refused("bench", self.model, says="TERN_CORES", env={**os.environ, "TERN_CORES": "many"})
+        self.refused("bench", self.model, says="TERN_PIN is neither 0 nor 1", env={**os.environ, "TERN_PIN": "yes"})
 
     def test_a_system_without_threads(self):
         def none():

@@ -6,6 +6,7 @@
 
 #include "base/cores.h"
 #include "base/cpu_info.h"
+#include "base/placement.h"
 #include "ir/eval_context.h"
 #include "ir/state.h"
 #include "kernels/cpu/simd/simd.h"
@@ -183,7 +184,7 @@ Result<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const Graph> gr
   return Guard([&]() -> Result<std::unique_ptr<Session>> {
     const ActiveScope active_scope;
     InitOps();
-    for (const char* problem : {cpu::SimdProblem(), cpu::VnniProblem(), CoresProblem()})
+    for (const char* problem : {cpu::SimdProblem(), cpu::VnniProblem(), CoresProblem(), PinProblem()})
       if (*problem) return InvalidArgument(problem);
     TERN_TRY(options.Validate());
     const SessionOptions resolved = options.Resolved();

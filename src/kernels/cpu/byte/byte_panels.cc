@@ -7,6 +7,7 @@
 #include "kernels/cpu/byte/copy_bytes.h"
 #include "kernels/cpu/gemm/panel_blocking.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -83,9 +84,9 @@ void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part, bo
 void RunJob(const ByteGemm& p, const ByteTileTable& table, const PanelBlocking& blocking, int64_t job,
             bool rounds, uint8_t* scratch) {
   Part part{};
-  part.m0 = job / blocking.panel_jobs * blocking.rows;
+  part.m0 = blocking.RowJob(job) * blocking.rows;
   part.rows = std::min(blocking.rows, p.m - part.m0);
-  part.panel0 = job % blocking.panel_jobs * blocking.panels;
+  part.panel0 = blocking.PanelJob(job) * blocking.panels;
   part.panel1 = std::min(part.panel0 + blocking.panels, CeilDiv(p.n, table.columns));
   const auto* rows = static_cast<const uint8_t*>(p.a) + part.m0 * p.a_row;
   part.a = rows, part.a_row = p.a_row;
@@ -130,7 +131,9 @@ int64_t BytePanelOffset(int64_t k, int64_t n) {
 size_t ByteGemmScratch(const ByteGemm& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
   const ByteTileTable& table = ByteTileSimd();
-  return ScratchPerThread(p, table, BlockingFor(p, table, threads)) * static_cast<size_t>(threads);
+  return MostScratch(threads, [&](int n) {
+    return ScratchPerThread(p, table, BlockingFor(p, table, n)) * static_cast<size_t>(n);
+  });
 }
 
 void MultiplyBytes(const ByteGemm& p, void* scratch, const Workers& workers) {
@@ -139,11 +142,10 @@ void MultiplyBytes(const ByteGemm& p, void* scratch, const Workers& workers) {
   const PanelBlocking blocking = BlockingFor(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(p, table, blocking);
   const bool rounds = RoundsInRegisters(p.epilogue, p.n, p.k);
-  workers.ParallelFor(
-      blocking.row_jobs * blocking.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
-        auto* thread_scratch = static_cast<uint8_t*>(scratch) + per_thread * static_cast<size_t>(worker);
-        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, rounds, thread_scratch);
-      });
+  workers.ParallelFor(blocking.jobs(), 1, [&](int64_t begin, int64_t end, int worker) {
+    auto* thread_scratch = static_cast<uint8_t*>(scratch) + per_thread * static_cast<size_t>(worker);
+    for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, rounds, thread_scratch);
+  });
 }
 
 }  // namespace tern::cpu

@@ -8,6 +8,7 @@
 #include "kernels/cpu/byte/nhwc_units.h"
 #include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -117,8 +118,9 @@ NhwcJobShape NhwcByteConv::Jobs() const {
 size_t NhwcByteConv::Scratch(int threads) const {
   if (IsEmpty()) return 0;
   if (source_ == Source::kImage) return ByteGemmScratch(Pointwise(0, {}), threads);
-  return Aligned(static_cast<size_t>(BlockBytes(BlockingOf(Jobs(), threads).rows))) *
-         static_cast<size_t>(threads);
+  return MostScratch(threads, [&](int n) {
+    return Aligned(static_cast<size_t>(BlockBytes(BlockingOf(Jobs(), n).rows))) * static_cast<size_t>(n);
+  });
 }
 
 NhwcCounts NhwcByteConv::Counts() const {

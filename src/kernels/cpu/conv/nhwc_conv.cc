@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -235,8 +236,10 @@ NhwcCounts NhwcConv::Counts() const {
 size_t NhwcConv::Scratch(int threads) const {
   if (IsEmpty()) return 0;
   if (source_ == Source::kImage) return PanelScratch(Pointwise(0, {}), threads);
-  return static_cast<size_t>(BlockDwords(BlockingOf(Jobs(), threads).rows)) * sizeof(float) *
-         static_cast<size_t>(threads);
+  return MostScratch(threads, [&](int n) {
+    return static_cast<size_t>(BlockDwords(BlockingOf(Jobs(), n).rows)) * sizeof(float) *
+           static_cast<size_t>(n);
+  });
 }
 
 }  // namespace tern::cpu

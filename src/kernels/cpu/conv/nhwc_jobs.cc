@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -23,24 +24,25 @@ double CostOf(const NhwcJobShape& s, int64_t rows, int64_t panels) {
 // Splits the work for several threads into jobs of even size. It prefers several jobs per thread, so that
 // other threads can run the remaining jobs of a delayed thread.
 void SplitForThreads(const NhwcJobShape& s, int64_t total, int threads, NhwcBlocking& blocking) {
-  constexpr double kFewJobs = 1.04;
   const double work = static_cast<double>(s.shape.batch * s.shape.output_size()) *
                       static_cast<double>(s.shape.group * RoundUp(s.shape.group_maps(), s.granule)) *
                       static_cast<double>(s.k);
-  const auto target = static_cast<int64_t>(std::min(work / kMinWorkPerThread, threads * 4.0));
+  const auto target =
+      static_cast<int64_t>(std::min(work / kMinWorkPerThread, static_cast<double>(MaxJobs(threads))));
   if (target < 2) return;
   const int64_t fewest = blocking.blocks, panels = blocking.panels, planes = blocking.planes,
-                max_jobs = std::max(2 * target, planes * fewest);
+                max_jobs = std::max(threads <= 2 ? 2 * target : target, planes * fewest);
   double best = 0;
   for (int64_t panel_jobs = 1; panel_jobs <= panels && planes * fewest * panel_jobs <= max_jobs;
        ++panel_jobs) {
     const int64_t panels_per_job = CeilDiv(panels, panel_jobs);
     if (CeilDiv(panels, panels_per_job) != panel_jobs) continue;
-    for (int64_t blocks = fewest; blocks <= total && planes * blocks * panel_jobs <= max_jobs; ++blocks) {
+    // This function runs before each convolution, so it skips some of many numbers of blocks.
+    for (int64_t blocks = fewest; blocks <= total && planes * blocks * panel_jobs <= max_jobs;
+         blocks += std::max<int64_t>(1, blocks / 16)) {
       const int64_t rows = CeilDiv(total, blocks), jobs = planes * blocks * panel_jobs;
       if (CeilDiv(total, rows) != blocks) continue;
-      const double cost = static_cast<double>(CeilDiv(jobs, threads)) * CostOf(s, rows, panels_per_job) *
-                          (jobs < 2 * threads ? kFewJobs : 1);
+      const double cost = JobRounds(jobs, threads) * CostOf(s, rows, panels_per_job);
       if (best > 0 && cost >= best) continue;
       best = cost;
       blocking = {rows, blocks, panels_per_job, panel_jobs, planes};

@@ -7,6 +7,7 @@
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -27,7 +28,8 @@ constexpr int64_t kMinMaps = 64;                // minimum number of output chan
 // Maximum scratch floats of the blocks that all threads compute together.
 constexpr int64_t kMaxShared = 8 << 20;
 constexpr int64_t kWorthSharing = 1 << 21;  // minimum multiply-adds for which sharing blocks pays
-constexpr int64_t kJobChannels = 64;        // channels per job of a shared block
+// Channels per job of a shared block. More than two threads get smaller jobs if there are few strips.
+constexpr int64_t kJobChannels = 64, kMinJobChannels = 16;
 
 const WinogradTable::Unit& Functions(WinogradUnit unit) {
   return WinogradSimd().units[static_cast<int>(unit)];
@@ -165,9 +167,11 @@ int64_t Winograd::SharedAtOnce(int threads) const {
 }
 
 size_t Winograd::Scratch(int threads) const {
-  const int64_t own_floats = FirstShared(threads) > 0 ? threads * BlockFloats(block_maps_) : 0;
-  return static_cast<size_t>(std::max(own_floats, SharedAtOnce(threads) * BlockFloats(shape_.maps))) *
-         sizeof(float);
+  return MostScratch(threads, [&](int n) {
+    const int64_t own_floats = FirstShared(n) > 0 ? n * BlockFloats(block_maps_) : 0;
+    return static_cast<size_t>(std::max(own_floats, SharedAtOnce(n) * BlockFloats(shape_.maps))) *
+           sizeof(float);
+  });
 }
 
 // Returns the index of the first tile of a strip. Tiles are numbered consecutively through all images. All
@@ -296,11 +300,14 @@ void Winograd::ShareBlocks(const NhwcArgs& args, int64_t first, int64_t last, fl
   };
   const int64_t strip0 = first * block_strips_, strips = std::min(last * block_strips_, strips_) - strip0;
   const auto transform = [&](int64_t channels, auto part) {  // part(strip, first channel, end channel)
-    const int64_t parts = CeilDiv(channels, kJobChannels);
+    const int threads = workers.threads();
+    const int64_t even = RoundUp(CeilDiv(channels * strips, 4 * int64_t{threads}), kMinJobChannels),
+                  step = threads <= 2 ? kJobChannels : std::clamp(even, kMinJobChannels, kJobChannels),
+                  parts = CeilDiv(channels, step);
     workers.ParallelFor(strips * parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t job = begin; job < end; ++job) {
-        const int64_t c = job % parts * kJobChannels;
-        part(strip0 + job / parts, c, std::min(c + kJobChannels, channels));
+        const int64_t c = job % parts * step;
+        part(strip0 + job / parts, c, std::min(c + step, channels));
       }
     });
   };

@@ -18,6 +18,13 @@ struct PanelBlocking {
   int64_t depth;         // dwords of k per pass
   int64_t rows, panels;  // rows of a and panels of b per job
   int64_t row_jobs, panel_jobs;
+  // The order of jobs. Either a block of rows is multiplied by all panels before the next block of rows, or
+  // panels are multiplied by all rows before the next panels.
+  bool panels_first;
+
+  int64_t jobs() const { return row_jobs * panel_jobs; }
+  int64_t RowJob(int64_t job) const { return panels_first ? job % row_jobs : job / panel_jobs; }
+  int64_t PanelJob(int64_t job) const { return panels_first ? job / row_jobs : job % panel_jobs; }
 };
 
 PanelBlocking BlockingOf(const PanelShape& p, int threads);

@@ -7,6 +7,7 @@
 #include "kernels/cpu/move/transpose_simd.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -136,9 +137,9 @@ void RunBlock(const PanelProduct& p, const TileTable& table, const Blocking& blo
 void RunJob(const PanelProduct& p, const TileTable& table, const Blocking& blocking, int64_t job,
             float* scratch) {
   Part part{};
-  part.m0 = job / blocking.panel_jobs * blocking.rows;
+  part.m0 = blocking.RowJob(job) * blocking.rows;
   part.rows = std::min(blocking.rows, p.m - part.m0);
-  const int64_t first = job % blocking.panel_jobs * blocking.panels,
+  const int64_t first = blocking.PanelJob(job) * blocking.panels,
                 last = std::min(first + blocking.panels, CeilDiv(p.n, table.columns));
   // If another pass over k or the epilogue reads the sums again, panels are processed in groups whose sums
   // stay in the L2 cache.
@@ -174,7 +175,9 @@ void PackPanels(const PanelSource& source, int64_t k, int64_t n, float* panels, 
 
 size_t PanelScratch(const PanelProduct& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
-  return ScratchPerThread(BlockingOf(p, TileFor(p.operands), threads)) * static_cast<size_t>(threads);
+  const TileTable& table = TileFor(p.operands);
+  return MostScratch(
+      threads, [&](int n) { return ScratchPerThread(BlockingOf(p, table, n)) * static_cast<size_t>(n); });
 }
 
 void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers) {
@@ -182,12 +185,11 @@ void MultiplyPanels(const PanelProduct& p, void* scratch, const Workers& workers
   const TileTable& table = TileFor(p.operands);
   const Blocking blocking = BlockingOf(p, table, workers.threads());
   const size_t per_thread = ScratchPerThread(blocking);
-  workers.ParallelFor(
-      blocking.row_jobs * blocking.panel_jobs, 1, [&](int64_t begin, int64_t end, int worker) {
-        auto* thread_scratch =
-            reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
-        for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, thread_scratch);
-      });
+  workers.ParallelFor(blocking.jobs(), 1, [&](int64_t begin, int64_t end, int worker) {
+    auto* thread_scratch =
+        reinterpret_cast<float*>(static_cast<char*>(scratch) + per_thread * static_cast<size_t>(worker));
+    for (int64_t job = begin; job < end; ++job) RunJob(p, table, blocking, job, thread_scratch);
+  });
 }
 
 }  // namespace tern::cpu

@@ -68,6 +68,19 @@ void Multiply(const PanelProduct& p, int threads) {
   MultiplyStrassen(p, scratch.data(), Workers(threads));
 }
 
+// A session may run with fewer threads than it was planned for.
+TEST_P(StrassenLevels, ScratchServesFewerThreads) {
+  for (const Shape& s : kShapes) {
+    Case t(s, 3);
+    for (int threads : {2, 4, 8}) {
+      const size_t most = StrassenScratch(t.Product(), threads);
+      for (int fewer = 1; fewer <= threads; ++fewer)
+        EXPECT_LE(StrassenScratch(t.Product(), fewer), most)
+            << t.m << "x" << t.n << "x" << t.k << ", " << fewer;
+    }
+  }
+}
+
 TEST_P(StrassenLevels, MatchesSumsInDouble) {
   for (const Shape& s : kShapes)
     for (int64_t gap : {0, 3})
