@@ -1,6 +1,6 @@
 #include "kernels/cpu/attention/attention_simd.h"
 
-#include "kernels/cpu/simd/sum-inl.h"
+#include "kernels/cpu/reduce/exponential-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
@@ -54,18 +54,13 @@ inline float Finish(const ScoreBlock& b, float* s, int64_t i, int64_t n) {
   return MaxAcross(Larger(a, c));
 }
 
-// Differences below this number have an exponential that is no normal number. They give 0 instead, because
-// some processors take 100 cycles and more to multiply to such a number, and masked scores give one each.
-constexpr float kLeastExponent = -87.f;
-
 // Replaces scores [0, n) by exp(score - top) and scores [n, end) by zeros. Returns the sum of the
 // exponentials. If n is inside a vector, the scores from n to the end of this vector must be -infinity.
 inline float Exponentials(float* s, float top, int64_t n, int64_t end) {
   Floats sum{};
   int64_t j = 0;
   for (; j < n; j += kWide) {
-    const Floats x = LoadVector(s + j) - top;
-    const Floats e = x < kLeastExponent ? Floats{} : Exp(AtLeast(x, kLeastExponent));
+    const Floats e = ExpOrZero(LoadVector(s + j) - top);
     sum += e;
     StoreVector(s + j, e);
   }
