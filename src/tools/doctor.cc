@@ -16,6 +16,7 @@
 #include "kernels/cpu/peak/bf16_gain.h"
 #include "kernels/cpu/peak/peak.h"
 #include "kernels/cpu/simd/active_isa.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/simd.h"
 #include "ops/ops.h"
@@ -131,16 +132,34 @@ BuildFacts Facts() {
   return f;
 }
 
+bool UsesAmx() { return cpu::ActiveAmx() == cpu::AmxMode::kOn; }
+
 std::string RateText(const cpu::PeakRate& rate) {
-  const std::string f32 = fmt::format("{:.0f} GFLOP/s f32", rate.f32);
-  return rate.bf16 > 0 ? fmt::format("{}, {:.0f} bf16", f32, rate.bf16) : f32;
+  std::string text = fmt::format("{:.0f} GFLOP/s f32", rate.f32);
+  const std::pair<const char*, double> others[] = {
+      {"bf16", rate.bf16}, {"int8", rate.int8}, {"AMX bf16", rate.amx_bf16}, {"AMX int8", rate.amx_int8}};
+  for (const auto& [name, value] : others)
+    if (value > 0) text += fmt::format(", {:.0f} {}", value, name);
+  return text;
 }
 
 void WritePeaks(data::JsonWriter& json, const Peaks& peaks) {
   const std::pair<const char*, const cpu::PeakRate&> rates[] = {{"peak_gflops", peaks.one},
                                                                 {"peak_gflops_threads", peaks.several}};
   for (const auto& [key, rate] : rates)
-    json.Key(key).BeginObject().Key("fp32").Number(rate.f32).Key("bf16").Number(rate.bf16).EndObject();
+    json.Key(key)
+        .BeginObject()
+        .Key("fp32")
+        .Number(rate.f32)
+        .Key("bf16")
+        .Number(rate.bf16)
+        .Key("int8")
+        .Number(rate.int8)
+        .Key("amx_bf16")
+        .Number(rate.amx_bf16)
+        .Key("amx_int8")
+        .Number(rate.amx_int8)
+        .EndObject();
   json.Key("read_gb_per_s").Number(Rounded(peaks.read_one * 1e-9));
   json.Key("read_gb_per_s_threads").Number(Rounded(peaks.read_several * 1e-9));
   json.Key("peak_threads").Int(peaks.threads);
@@ -151,7 +170,7 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
   fmt::print("cpu       {}\nfeatures  {}\nbest isa  {}\n", cpu.model.empty() ? "unknown" : cpu.model,
              Join(cpu.features, " "), cpu.isa);
-  fmt::print("in use    {}{}\n", cpu::ActiveIsa(),
+  fmt::print("in use    {}{}{}\n", cpu::ActiveIsa(), UsesAmx() ? ", AMX" : "",
              cpu::ActiveBf16Products()
                  ? fmt::format(", bf16 dot products ({:.1f} times the rate of f32)", cpu::Bf16Gain())
                  : "");
@@ -184,6 +203,8 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
   json.EndArray()
       .Key("simd")
       .Text(cpu::NameOf(cpu::ActiveSimd()))
+      .Key("amx")
+      .Bool(UsesAmx())
       .Key("bf16_products")
       .Bool(cpu::ActiveBf16Products())
       .Key("bf16_gain")

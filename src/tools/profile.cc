@@ -7,6 +7,7 @@
 #include "kernels/cpu/peak/bandwidth.h"
 #include "kernels/cpu/peak/peak.h"
 #include "kernels/cpu/simd/active_isa.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/simd/simd.h"
 #include "tools/engine.h"
 #include "tools/feeds.h"
@@ -69,7 +70,7 @@ void ProfileTool::Declare(Args& args) {
   args.Option("--random", seed_, "SEED", "seed of the random inputs (0)");
   shapes_.Declare(args);
   engine_.Declare(args, EngineFlags::kAll & ~EngineFlags::kReference);
-  args.Choice("--isa", isa_, {"best", "base", "sse4", "avx2", "avx512"},
+  args.Choice("--isa", isa_, {"best", "base", "sse4", "avx2", "avx512", "amx"},
               "the highest instruction set to use (best)");
   args.Flag("--tune-all", tune_all_, "measure every kernel, not only those with good estimates");
   args.Flag("--explain", explain_, "list the candidate kernels of each node, and why its kernel was chosen");
@@ -80,10 +81,12 @@ void ProfileTool::Declare(Args& args) {
 
 Status ProfileTool::LimitIsa() const {
   if (isa_ == "best") return {};
-  const cpu::SimdLevel level = isa_ == "avx512" ? cpu::SimdLevel::kAvx512
-                               : isa_ == "avx2" ? cpu::SimdLevel::kAvx2
-                               : isa_ == "sse4" ? cpu::SimdLevel::kSse4
-                                                : cpu::SimdLevel::kBase;
+  if (isa_ == "amx" && !cpu::HasAmx()) return Unsupported("--isa amx: this machine has no AMX");
+  cpu::LimitAmx(isa_ == "amx" ? cpu::AmxMode::kOn : cpu::AmxMode::kOff);
+  const cpu::SimdLevel level = isa_ == "avx512" || isa_ == "amx" ? cpu::SimdLevel::kAvx512
+                               : isa_ == "avx2"                  ? cpu::SimdLevel::kAvx2
+                               : isa_ == "sse4"                  ? cpu::SimdLevel::kSse4
+                                                                 : cpu::SimdLevel::kBase;
   if (level > cpu::BestSimd())
     return Unsupported("--isa ", isa_, ": this machine has only ", cpu::NameOf(cpu::BestSimd()));
   cpu::LimitSimd(level);
@@ -128,8 +131,8 @@ Status ProfileTool::Write(const Profile& profile, const ProfileObserver& observe
 
 MachinePeak ProfileTool::PeakOf(const Workers& workers) const {
   const cpu::PeakRate rate = cpu::MeasurePeak(workers);
-  const bool bf16 = UsesBf16(options_.precision) && rate.bf16 > 0;
-  return {rate.f32 * 1e9, bf16 ? rate.bf16 * 1e9 : 0, cpu::ReadBandwidth(workers)};
+  const bool bf16 = UsesBf16(options_.precision) && rate.best_bf16() > 0;
+  return {rate.f32 * 1e9, bf16 ? rate.best_bf16() * 1e9 : 0, cpu::ReadBandwidth(workers)};
 }
 
 // Measures the machine's peak before and after the runs and uses the higher value. Other programs may have

@@ -325,6 +325,19 @@ class Others(CliTest):
         self.assertIn("TERN_ISA='sse9' is not an instruction set level; choose one of base", done.stderr)
         self.assertIn(best, done.stderr)
 
+    def test_amx_is_a_level(self):
+        if self.json("doctor", "--json")["amx"]:
+            self.assertTrue(self.json("doctor", "--json", env={**os.environ, "TERN_ISA": "amx"})["amx"])
+            self.assertFalse(self.json("doctor", "--json", env={**os.environ, "TERN_ISA": "avx512"})["amx"])
+            return
+        model = self.save(mlp()[0])
+        done = run("run", model, "--random", "1", env={**os.environ, "TERN_ISA": "amx"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("TERN_ISA='amx' needs instructions that this machine lacks; choose one of base", done.stderr)
+        done = run("profile", model, "--isa", "amx")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--isa amx: this machine has no AMX", done.stderr)
+
     def test_ops(self):
         done = self.json("ops", "--json")
         names = {op["name"] for op in done["ops"]}

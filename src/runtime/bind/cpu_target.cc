@@ -3,6 +3,7 @@
 #include "base/strings.h"
 #include "kernels/cpu/peak/bf16_gain.h"
 #include "kernels/cpu/simd/active_isa.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/simd/vnni.h"
 #include "runtime/bind/cpu_kernels.h"
@@ -24,7 +25,7 @@ CpuTarget::CpuTarget(std::vector<Device> others, std::vector<const KernelTable*>
 
 std::string CpuTarget::isa() const {
   return StrCat(cpu::Architecture(), " ", cpu::ActiveIsa(), cpu::ActiveBf16Products() ? " bf16" : "",
-                cpu::ActiveVnni() ? " vnni" : "");
+                cpu::ActiveVnni() ? " vnni" : "", cpu::ActiveAmx() == cpu::AmxMode::kOff ? "" : " amx");
 }
 
 bool CpuTarget::fast_bf16() const { return cpu::Bf16Pays(); }

@@ -1,6 +1,5 @@
 // Binds QMatMul with a constant right matrix to the integer kernels.
 #include "kernels/cpu/byte/byte_tile.h"
-#include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/support/blocking.h"
 #include "runtime/bind/byte_bound.h"
 
@@ -41,7 +40,7 @@ class PackedQMatMul : public KernelOf<PackedQMatMul> {
     Work work;
     work.algorithm = "panels_i8";
     const cpu::ByteTileTable& table = cpu::ByteTileSimd();
-    work.products = table.dot_cost * cpu::TileProducts(table.rows, table.granule, m, b.n, table.Dwords(b.k));
+    work.products = table.Products(m, b.n, table.Dwords(b.k));
     work.weights = bytes(DType::kI8, q.InDims(3)) * table.element_bytes;
     work.moved = bytes(q.InType(0), a) + bytes(q.OutType(0), q.OutDims(0));
     if (q.Has(Form().residual())) work.moved += bytes(q.OutType(0), q.OutDims(0));

@@ -5,13 +5,16 @@
 #include "kernels/cpu/attention/attention_simd.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/tile.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
 namespace {
 
 constexpr int64_t kFewQueries = 4;  // if there are fewer queries, neither keys nor values are packed
-constexpr int64_t kRows = 56;  // maximum queries per block, so that the scores of a block fit in the L2 cache
+// Maximum queries per block, so that the scores of a block fit in the L2 cache: several tiles of 14 rows or
+// less, or two of 32 rows.
+int64_t MaxRows(const TileTable& table) { return table.rows > 28 ? 64 : 56; }
 constexpr int64_t kMaxOneBlockKeys = 1024;      // up to this many keys form one block
 constexpr int64_t kBlockKeys = 512;             // keys per block if there are more than kMaxOneBlockKeys keys
 constexpr int64_t kMinWorkPerThread = 1 << 18;  // in multiply-adds
@@ -41,7 +44,7 @@ struct Blocking {
     const TileTable& table = TileFor(s.operands);
     group = s.heads / std::max<int64_t>(1, s.kv_heads);
     few_queries = s.queries < kFewQueries;
-    row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, kRows));
+    row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, MaxRows(table)));
     rows = CeilDiv(s.queries, row_blocks);
     row_blocks = std::max<int64_t>(1, CeilDiv(s.queries, std::max<int64_t>(1, rows)));
     const int64_t step = table.columns;
@@ -309,6 +312,7 @@ void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* 
   for (int i = 0; i < workers.threads(); ++i) Head::ForgetPanels(memory_of(i));
   workers.ParallelFor(
       s.batch * s.kv_heads * blocking.parts, grain, [&](int64_t begin, int64_t end, int worker) {
+        const TileScope scope;
         Head head(s, t, blocking, reinterpret_cast<float*>(memory_of(worker)));
         for (int64_t job = begin; job < end; ++job) {
           const int64_t head_index = job / blocking.parts, kv_head = head_index % s.kv_heads,

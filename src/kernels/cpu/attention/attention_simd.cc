@@ -1,6 +1,6 @@
 #include "kernels/cpu/attention/attention_simd.h"
 
-#include "kernels/cpu/simd/sum-inl.h"
+#include "kernels/cpu/reduce/exponential-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
@@ -60,7 +60,7 @@ inline float Exponentials(float* s, float top, int64_t n, int64_t end) {
   Floats sum{};
   int64_t j = 0;
   for (; j < n; j += kWide) {
-    const Floats e = Exp(LoadVector(s + j) - top);
+    const Floats e = ExpOrZero(LoadVector(s + j) - top);
     sum += e;
     StoreVector(s + j, e);
   }

@@ -6,6 +6,7 @@
 #include "kernels/cpu/byte/byte_pack.h"
 #include "kernels/cpu/byte/copy_bytes.h"
 #include "kernels/cpu/gemm/panel_blocking.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/job_rounds.h"
 
@@ -24,7 +25,7 @@ bool Copies(const ByteGemm& p, const ByteTileTable& table) {
 PanelBlocking BlockingFor(const ByteGemm& p, const ByteTileTable& table, int threads) {
   const int64_t dwords = table.Dwords(p.k);
   return BlockingOf({p.m, p.n, dwords, dwords, std::max<int64_t>(1, dwords), table.rows, table.columns,
-                     table.granule, Copies(p, table)},
+                     table.granule, Copies(p, table), table.row_granule, table.dot_cost},
                     threads);
 }
 
@@ -48,6 +49,7 @@ struct Part {
 };
 
 void RunPart(const ByteGemm& p, const ByteTileTable& table, const Part& part, bool rounds) {
+  const TileScope scope;
   const int64_t dwords = table.Dwords(p.k), width = OutputWidth(p.epilogue),
                 panel_bytes = table.PanelBytes(dwords);
   const void* residual = ResidualOf(p.epilogue);

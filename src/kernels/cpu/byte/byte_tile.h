@@ -7,7 +7,7 @@
 
 namespace tern::cpu {
 
-constexpr int kMaxByteRows = 14;  // maximum rows of a tile in any instruction set
+constexpr int kMaxByteRows = 32;  // maximum rows of a tile in any instruction set
 
 // Describes c[rows, columns] = epilogue(a·b). A dword is four bytes that are neighbours along k: four u8 or
 // two u16. It may start at any address.
@@ -38,12 +38,19 @@ struct ByteTile {
   }
 };
 
+// run[r] computes a tile of r rows.
+struct ByteTileRuns {
+  void (*run[kMaxByteRows + 1])(const ByteTile& tile);
+};
+
 struct ByteTileTable {
   int rows, columns;  // size of the largest tile
   int granule;        // a tile computes Tile::columns rounded up to a multiple of this
+  int row_granule;    // a tile takes as long as one whose rows are rounded up to a multiple of this
   // Bytes of an element of a. If it is 2, the rows of a are copied as u16, and weights are packed as i16.
   int element_bytes;
   double dot_cost;  // the time of a dot product of one dword, relative to a multiply-add of f32
+  double overhead;  // the time of a tile apart from its products, in dwords of k
   // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxByteRows + 1])(const ByteTile& tile);
 
@@ -61,8 +68,16 @@ struct ByteTileTable {
 
   // Computes `count` rows, split into tiles of about the same height.
   void RunRows(ByteTile tile, int64_t count) const;
+  // Estimates the time of a product, in multiply-adds of f32 (TileProducts in gemm/tile_products.h).
+  double Products(int64_t m, int64_t n, int64_t dwords) const;
 };
-TERN_VNNI_TABLE(ByteTileTable, ByteTileSimd)
+TERN_VNNI_TABLE(ByteTileTable, ByteTileVectors)
+// Returns the table of the active instruction set: that of AMX, or ByteTileVectors(). Both have the same
+// panels.
+const ByteTileTable& ByteTileSimd();
+namespace avx512_amx {
+extern const ByteTileRuns kByteTileAmx, kByteTileEmulated;  // x86-64 only
+}
 
 // Returns the bytes of an element of the result.
 inline int64_t OutputWidth(const ByteEpilogue& e) { return e.output == ByteOutput::kBytes ? 1 : 4; }

@@ -6,7 +6,6 @@
 #include "kernels/cpu/byte/byte_tile.h"
 #include "kernels/cpu/byte/copy_bytes.h"
 #include "kernels/cpu/byte/nhwc_units.h"
-#include "kernels/cpu/gemm/tile_products.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/job_rounds.h"
 
@@ -42,8 +41,8 @@ bool NhwcByteConv::ReadsInPlace() const {
 bool NhwcByteConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
   const bool copied = NeedsPadding(s) || !ReadsInPlace();
-  return LowTiles(s.output[2], ByteTileSimd().rows) || (s.taps() == 1 && copied) ||
-         (s.group > 1 && s.group_channels() < 16);
+  return LowTiles(s.output[2], ByteTileSimd().rows, ByteTileSimd().row_granule) ||
+         (s.taps() == 1 && copied) || (s.group > 1 && s.group_channels() < 16);
 }
 
 // Returns whether padded rows take much more memory than the windows, as for widely dilated windows.
@@ -112,7 +111,9 @@ NhwcJobShape NhwcByteConv::Jobs() const {
           CeilDiv(row, 4),
           table.rows,
           table.columns,
-          table.granule};
+          table.granule,
+          table.row_granule,
+          table.dot_cost};
 }
 
 size_t NhwcByteConv::Scratch(int threads) const {
@@ -132,8 +133,7 @@ NhwcCounts NhwcByteConv::Counts() const {
   const auto groups = static_cast<double>(s.group), total = static_cast<double>(pixels),
              lines = total / static_cast<double>(width);
   NhwcCounts counts;
-  counts.products =
-      table.dot_cost * groups * lines * TileProducts(table.rows, table.granule, width, s.group_maps(), k());
+  counts.products = groups * lines * table.Products(width, s.group_maps(), k());
   if (source_ == Source::kIm2col)
     counts.copied = groups * total * static_cast<double>(k() + kCopyOverhead * units_);
   if (source_ == Source::kPadded) {

@@ -5,6 +5,7 @@
 #include "kernels/cpu/byte/byte_tile.h"
 #include "kernels/cpu/byte/copy_bytes.h"
 #include "kernels/cpu/byte/nhwc_byte_conv.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
@@ -185,6 +186,7 @@ void NhwcByteConv::Run(const NhwcByteArgs& args, void* scratch, const Workers& w
   const bool rounds = RoundsInRegisters(e, shape_.maps, unit_ * units_);
   const auto bytes = static_cast<int64_t>(Aligned(static_cast<size_t>(BlockBytes(blocking.rows))));
   workers.ParallelFor(blocking.jobs(), 1, [&](int64_t begin, int64_t end, int worker) {
+    const TileScope scope;
     for (int64_t job = begin; job < end; ++job)
       RunJob(args, e, rounds, JobOf(jobs, blocking, job), static_cast<uint8_t*>(scratch) + worker * bytes);
   });

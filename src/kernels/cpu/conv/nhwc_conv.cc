@@ -109,7 +109,7 @@ bool NhwcConv::PrefersIm2col() const {
   const ConvShape& s = shape_;
   const bool copied =
       NeedsPadding(s) || operands_ != Operands::kF32 || Collide(s.stride[2] * s.group * dwords_);
-  return LowTiles(s.output[2], TileSimd().rows) || (s.taps() == 1 && copied) ||
+  return LowTiles(s.output[2], table().rows, table().row_granule) || (s.taps() == 1 && copied) ||
          (s.group > 1 && s.group_channels() < 16);
 }
 
@@ -209,7 +209,9 @@ NhwcJobShape NhwcConv::Jobs() const {
           BlockDwords(2) - first,
           table().rows,
           table().columns,
-          table().granule};
+          table().granule,
+          table().row_granule,
+          table().dot_cost};
 }
 
 bool NhwcConv::IsEmpty() const { return shape_.batch * shape_.output_size() == 0 || shape_.maps == 0; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
 
@@ -211,6 +212,7 @@ void NhwcConv::Run(const NhwcArgs& args, void* scratch, const Workers& workers) 
   const NhwcBlocking blocking = BlockingOf(jobs, workers.threads());
   const int64_t dwords = BlockDwords(blocking.rows);
   workers.ParallelFor(blocking.jobs(), 1, [&](int64_t begin, int64_t end, int worker) {
+    const TileScope scope;
     for (int64_t job = begin; job < end; ++job)
       RunJob(args, JobOf(jobs, blocking, job), static_cast<float*>(scratch) + worker * dwords);
   });

@@ -16,7 +16,8 @@ constexpr int64_t kMinWorkPerThread = 1 << 16;
 // as multiplying a dword by half a panel.
 double CostOf(const NhwcJobShape& s, int64_t rows, int64_t panels) {
   const int64_t strips = s.im2col ? 1 : rows, count = s.im2col ? rows : s.columns;
-  const auto per_panel = static_cast<double>(strips * (2 * count + CeilDiv(count, s.tile_rows)));
+  const auto per_panel =
+      static_cast<double>(strips * (2 * RoundUp(count, s.row_granule) + CeilDiv(count, s.tile_rows)));
   return static_cast<double>(panels) * (per_panel + 4) +
          static_cast<double>(s.Scratch(rows)) / static_cast<double>(s.k);
 }
@@ -26,7 +27,7 @@ double CostOf(const NhwcJobShape& s, int64_t rows, int64_t panels) {
 void SplitForThreads(const NhwcJobShape& s, int64_t total, int threads, NhwcBlocking& blocking) {
   const double work = static_cast<double>(s.shape.batch * s.shape.output_size()) *
                       static_cast<double>(s.shape.group * RoundUp(s.shape.group_maps(), s.granule)) *
-                      static_cast<double>(s.k);
+                      static_cast<double>(s.k) * s.dot_cost;
   const auto target =
       static_cast<int64_t>(std::min(work / kMinWorkPerThread, static_cast<double>(MaxJobs(threads))));
   if (target < 2) return;
@@ -104,7 +105,8 @@ ConvShape NonEmptyShape(const ConvShape& shape) {
   return s;
 }
 
-bool LowTiles(int64_t pixels, int tile_rows) {
+bool LowTiles(int64_t pixels, int tile_rows, int row_granule) {
+  if (row_granule > 1 && 10 * pixels < 7 * RoundUp(pixels, row_granule)) return true;
   const int64_t tiles = CeilDiv(pixels, tile_rows);
   return 10 * pixels < tiles * std::min<int64_t>(45, 8 * tile_rows);
 }

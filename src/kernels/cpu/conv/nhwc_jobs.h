@@ -9,11 +9,13 @@ namespace tern::cpu {
 struct NhwcJobShape {
   const ConvShape& shape;
   bool im2col;
-  int64_t columns;               // maximum output pixels of a row per job; 1 with im2col
-  int64_t k;                     // dwords of a window
-  int64_t read, written;         // dwords per output row of a job; with im2col, per output pixel
-  int64_t scratch, scratch_row;  // a job of n rows needs scratch + n * scratch_row dwords
-  int tile_rows, tile_columns, granule;
+  int64_t columns;                       // maximum output pixels of a row per job; 1 with im2col
+  int64_t k;                             // dwords of a window
+  int64_t read, written;                 // dwords per output row of a job; with im2col, per output pixel
+  int64_t scratch, scratch_row;          // a job of n rows needs scratch + n * scratch_row dwords
+  int tile_rows, tile_columns, granule;  // see TileTable
+  int row_granule = 1;
+  double dot_cost = 1;
 
   int64_t Scratch(int64_t rows) const { return scratch + rows * scratch_row; }
   int64_t Panels() const;  // panels of all groups
@@ -52,8 +54,8 @@ bool NeedsPadding(const ConvShape& s);
 // shape with a 1x1x1 kernel, which needs little memory for packed weights and scratch.
 ConvShape NonEmptyShape(const ConvShape& shape);
 // Returns whether tiles of an output row of this many pixels have too few rows to hide the latency of
-// multiply-adds. Each pixel is one row of a tile.
-bool LowTiles(int64_t pixels, int tile_rows);
+// multiply-adds, or to fill tiles of `row_granule` rows. Each pixel is one row of a tile.
+bool LowTiles(int64_t pixels, int tile_rows, int row_granule);
 // Returns the number of groups that are computed as one group, so that their output channels fill `lanes`.
 int64_t JoinedGroups(const ConvShape& s, int64_t lanes);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/cpu/gemm/tile_products.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/simd/bf16.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
@@ -216,6 +217,7 @@ const float* Winograd::PanelOf(const NhwcArgs& args, int64_t position, int64_t p
 // channels. `next` is the panel to prefetch, or null.
 void Winograd::Multiply(const NhwcArgs& args, const Block& block, int64_t position, int64_t begin,
                         int64_t end, const float* next) const {
+  const TileScope scope;
   const TileTable& table = TileFor(operands_);
   const int64_t k = table.dwords(shape_.group_channels()),
                 parts = std::max<int64_t>(1, CeilDiv(k, MaxDepth(unit_))),

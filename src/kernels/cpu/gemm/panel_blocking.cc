@@ -17,7 +17,8 @@ constexpr int64_t kFewRowsJobBytes = 64 << 10;  // bytes of b that a job with fe
 // Estimates the time of a job. The unit is the time to multiply one row of a by half a panel. Each tile,
 // panel and row adds a fixed overhead. A copied row adds a larger overhead.
 double CostOf(const PanelShape& p, int64_t rows, int64_t panels) {
-  const auto row_count = static_cast<double>(rows), panel_count = static_cast<double>(panels);
+  const auto row_count = static_cast<double>(RoundUp(rows, p.row_granule)),
+             panel_count = static_cast<double>(panels);
   return panel_count * (2 * row_count + static_cast<double>(CeilDiv(rows, p.tile_rows)) + 4) +
          (p.copy ? 0.25 : 0.1) * row_count;
 }
@@ -47,7 +48,7 @@ void SplitForThreads(const PanelShape& p, int threads, PanelBlocking& blocking) 
   constexpr double kSharedRows = 1.04;
   // Products of up to kFewRows rows are limited by memory bandwidth, so their time does not depend on p.m.
   const double work = static_cast<double>(std::max(p.m, kFewRows)) *
-                      static_cast<double>(RoundUp(p.n, p.granule)) * static_cast<double>(p.k);
+                      static_cast<double>(RoundUp(p.n, p.granule)) * static_cast<double>(p.k) * p.dot_cost;
   const auto target =
       static_cast<int64_t>(std::min(work / kMinWorkPerThread, static_cast<double>(MaxJobs(threads))));
   if (target < 2) return;

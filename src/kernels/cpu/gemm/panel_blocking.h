@@ -11,6 +11,8 @@ struct PanelShape {
   int64_t max_depth;                     // maximum dwords of k per pass
   int tile_rows, tile_columns, granule;  // see TileTable
   bool copy;                             // rows of a are copied into contiguous scratch memory first
+  int row_granule = 1;                   // see TileTable
+  double dot_cost = 1;
 };
 
 // Describes how a product is split into jobs. A job multiplies a block of rows of a by several panels of b.

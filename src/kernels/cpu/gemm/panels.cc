@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/gemm/panel_blocking.h"
 #include "kernels/cpu/move/transpose_simd.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
 #include "kernels/cpu/support/element_at.h"
 #include "kernels/cpu/support/job_rounds.h"
@@ -26,7 +27,8 @@ Blocking BlockingOf(const PanelProduct& p, const TileTable& table, int threads) 
                 max_depth = p.bf16_c ? std::max(dwords, kMaxPanelDepth) : kMaxPanelDepth;
   const bool in_place = p.a_column == 1 && (table.per_lane == 1 || p.bf16_a);
   const bool copy = !in_place || (Collide(a_row) && p.n >= kWorthCopying && p.m > 2);
-  return {cpu::BlockingOf({p.m, p.n, p.k, dwords, max_depth, table.rows, table.columns, table.granule, copy},
+  return {cpu::BlockingOf({p.m, p.n, p.k, dwords, max_depth, table.rows, table.columns, table.granule, copy,
+                           table.row_granule, table.dot_cost},
                           threads),
           copy};
 }
@@ -69,6 +71,7 @@ void CopyRows(const PanelProduct& p, const TileTable& table, const Part& part, i
 }
 
 void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
+  const TileScope scope;
   const int64_t dwords = table.dwords(p.k);
   const bool first = part.k0 == 0, last = part.k0 + part.depth == dwords;
   const EvenSplit tiles(part.rows, table.rows);
@@ -78,7 +81,7 @@ void RunPart(const PanelProduct& p, const TileTable& table, const Part& part) {
   t.bf16_c = p.bf16_c, t.bf16_residual = p.tile.bf16_residual;
   // few_rows and streams depend on the product, not on the job. Jobs depend on the number of threads, and
   // results must not depend on it.
-  t.few_rows = p.m <= kFewRows;
+  t.few_rows = p.m <= std::max<int64_t>(kFewRows, table.row_granule);
   t.streams = dwords * p.n > kStreamedDwords;
   t.clip = last && p.tile.clip, t.low = p.tile.low, t.high = p.tile.high;
   const auto run = [&](int64_t panel, int64_t i) {

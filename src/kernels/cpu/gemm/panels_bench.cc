@@ -165,8 +165,8 @@ void Print(const Shape& s, Type type, int threads, int rounds) {
     const PeakRate peak = MeasurePeak(workers);
     limit = std::max(limit, few_rows                                    ? bench.Read() / 1e9
                             : type == Type::kF32 || type == Type::kInt4 ? peak.f32
-                            : type == Type::kBf16                       ? peak.bf16
-                                                                        : peak.int8);
+                            : type == Type::kBf16                       ? peak.best_bf16()
+                                                                        : peak.best_int8());
     bench.Round();
   }
   const double reached = (few_rows ? bench.bytes() : bench.flops()) / 1e9;

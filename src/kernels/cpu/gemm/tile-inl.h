@@ -298,7 +298,8 @@ template <class Ops, int R = kRows> constexpr void Fill(TileTable& table) {
 }
 
 template <class Ops> constexpr TileTable TableOf() {
-  TileTable table{kRows, kWidth, kGranule, Ops::kPerLane, {}, Ops::Pack, Ops::PackNearest, Ops::Copy};
+  TileTable table{kRows, kWidth,    kGranule,         1,        Ops::kPerLane, 1, 4,
+                  {},    Ops::Pack, Ops::PackNearest, Ops::Copy};
   Fill<Ops>(table);
   return table;
 }

@@ -6,7 +6,7 @@
 
 namespace tern::cpu {
 
-constexpr int kMaxTileRows = 14;  // maximum rows of a tile in any instruction set
+constexpr int kMaxTileRows = 32;  // maximum rows of a tile in any instruction set
 
 // Describes c[rows, columns] = clip(a·b + c + bias + residual). The terms c (see `accumulate`), bias and
 // residual are optional.
@@ -42,10 +42,18 @@ struct Tile {
   float low = 0, high = 0;
 };
 
+// run[r] computes a tile of r rows.
+struct TileRuns {
+  void (*run[kMaxTileRows + 1])(const Tile& tile);
+};
+
 struct TileTable {
   int rows, columns;  // size of the largest tile
   int granule;        // a tile computes at least Tile::columns rounded up to a multiple of this
+  int row_granule;    // a tile takes as long as one whose rows are rounded up to a multiple of this
   int per_lane;       // elements of k per 32-bit lane: 1 f32 or 2 bf16
+  double dot_cost;    // the time of a product of dwords, relative to a multiply-add of f32
+  double overhead;    // the time of a tile apart from its products, in dwords of k
   // run[r] computes a tile of r rows, 1 <= r <= rows.
   void (*run[kMaxTileRows + 1])(const Tile& tile);
   // Packs factor * b[k, n] into panels [ceil(n / columns)][dwords(k)][columns], zero-padded. This function is
@@ -69,11 +77,14 @@ TERN_SIMD_TABLE(TileTable, TileBf16Simd)
 namespace avx512_bf16 {
 extern const TileTable kTileBf16Simd;  // x86-64 only
 }
+namespace avx512_amx {
+extern const TileRuns kTileAmx, kTileEmulated;  // for bf16; x86-64 only
+}
 
 // The type that operands of a product are rounded to before they are multiplied.
 enum class Operands : uint8_t { kF32, kBf16 };
-// Returns the table of the active instruction set. For bf16, returns the table with AVX512-BF16 instructions
-// if ActiveBf16Products() is true.
+// Returns the table of the active instruction set. For bf16, returns the table with AMX or AVX512-BF16
+// instructions if ActiveBf16Products() is true. Both have the same panels.
 const TileTable& TileFor(Operands operands);
 
 }  // namespace tern::cpu

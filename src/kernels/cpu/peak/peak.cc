@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernels/cpu/peak/peak_amx_simd.h"
 #include "kernels/cpu/peak/peak_bf16.h"
 #include "kernels/cpu/peak/peak_simd.h"
 #include "kernels/cpu/peak/peak_vnni_simd.h"
@@ -46,6 +47,13 @@ PeakRate MeasurePeak(const Workers& workers) {
   rate.f32 = BestRate(workers, table.flops, [&] { return table.chains(kRounds, factor, term); });
   if (ActiveBf16Products())
     rate.bf16 = BestRate(workers, kBf16RoundFlops, [&] { return Bf16Chains(kRounds, factor); });
+#if TERN_AMX_PRODUCTS
+  if (ActiveAmx() == AmxMode::kOn) {
+    const AmxPeakTable& amx = avx512_amx::kAmxPeak;
+    rate.amx_bf16 = BestRate(workers, amx.bf16_flops, [&] { return static_cast<float>(amx.bf16(kRounds)); });
+    rate.amx_int8 = BestRate(workers, amx.int8_ops, [&] { return static_cast<float>(amx.int8(kRounds)); });
+  }
+#endif
   if (!ActiveVnni()) return rate;
   volatile uint32_t pixels = 0x01020304;
   volatile int32_t weights = 0x01ff02fe;

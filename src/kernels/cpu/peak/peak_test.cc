@@ -10,6 +10,7 @@ namespace {
 std::vector<int> Levels() {
   std::vector<int> levels = LevelsAndBf16Here();
   if (ActiveVnni()) levels.push_back(kVnniProducts);
+  std::erase(levels, kEmulatedAmx);  // has no rate of its own
   return levels;
 }
 
@@ -20,14 +21,19 @@ INSTANTIATE_TEST_SUITE_P(Simd, PeakLevels, testing::ValuesIn(Levels()));
 TEST_P(PeakLevels, CountsInstructionsInUse) {
   const PeakRate rate = MeasurePeak(Workers(1));
   EXPECT_GT(rate.f32, 0);
-  EXPECT_EQ(rate.bf16 > 0, GetParam() == kBf16Products);
-  EXPECT_EQ(rate.int8 > 0, GetParam() == kVnniProducts);
+  const bool amx = GetParam() == kAmxProducts;
+  EXPECT_EQ(rate.bf16 > 0, GetParam() == kBf16Products || amx);
+  EXPECT_EQ(rate.int8 > 0, GetParam() == kVnniProducts || amx);
+  EXPECT_EQ(rate.amx_bf16 > 0, amx);
+  EXPECT_EQ(rate.amx_int8 > 0, amx);
+  EXPECT_EQ(rate.best_bf16(), amx ? rate.amx_bf16 : rate.bf16);
+  EXPECT_EQ(rate.best_int8(), amx ? rate.amx_int8 : rate.int8);
 }
 
 // The gain is measured once, and only if bf16 instructions are in use.
 TEST_P(PeakLevels, MeasuresTheGainOfBf16Once) {
   const double gain = Bf16Gain();
-  EXPECT_EQ(gain > 0, GetParam() == kBf16Products);
+  EXPECT_EQ(gain > 0, GetParam() == kBf16Products || GetParam() == kAmxProducts);
   EXPECT_EQ(Bf16Gain(), gain);
   EXPECT_EQ(Bf16Pays(), gain >= kBf16GainWanted);
 }

@@ -1,6 +1,6 @@
 #include "kernels/cpu/reduce/softmax_simd.h"
 
-#include "kernels/cpu/simd/sum-inl.h"
+#include "kernels/cpu/reduce/exponential-inl.h"
 
 namespace tern::cpu::TERN_SIMD {
 namespace {
@@ -34,7 +34,7 @@ inline void SoftmaxRow(const float* x, float* y, int64_t n) {
   const float top = Largest(x, n);
   Floats sum{};
   Map(x, y, n, [&](Floats v, int64_t count) {
-    const Floats e = Exp(v - top);
+    const Floats e = ExpOrZero(v - top);
     sum += count == kWide ? e : Keep(e, count);
     return e;
   });
@@ -46,8 +46,8 @@ inline void LogSoftmaxRow(const float* x, float* y, int64_t n) {
   const float top = Largest(x, n);
   Floats sum{};
   int64_t i = 0;
-  for (; i + kWide <= n; i += kWide) sum += Exp(LoadVector(x + i) - top);
-  if (i < n) sum += Keep(Exp(LoadPart(x + i, n - i) - top), n - i);
+  for (; i + kWide <= n; i += kWide) sum += ExpOrZero(LoadVector(x + i) - top);
+  if (i < n) sum += Keep(ExpOrZero(LoadPart(x + i, n - i) - top), n - i);
   const float log_sum = Log(All(SumAcross(sum)))[0];
   Map(x, y, n, [&](Floats v, int64_t) { return v - top - log_sum; });
 }
@@ -69,7 +69,7 @@ inline void Column(const float* x, float* y, int64_t length, int64_t step, int64
   Floats top = All(-kInfinity), sum{};
   for (int64_t i = 0; i < length; ++i) top = Larger(load(x + i * step), top);
   for (int64_t i = 0; i < length; ++i) {
-    const Floats e = Exp(load(x + i * step) - top);
+    const Floats e = ExpOrZero(load(x + i * step) - top);
     sum += e;
     if (!log) store(y + i * step, e);
   }

@@ -6,6 +6,7 @@
 #include "base/steps.h"
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/rnn/cell.h"
+#include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
 
 namespace tern::cpu {
@@ -202,6 +203,7 @@ class Direction {
   // panels in reverse order, because the panels that the previous step read last are still in cache.
   void MultiplyState(int64_t step, const State& state, int64_t first, int64_t last,
                      const Slice& range) const {
+    const TileScope scope;
     const int64_t panels = CeilDiv(range.end - range.begin, table_.columns), count = (last - first) * panels;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = step % 2 ? count - 1 - i : i;

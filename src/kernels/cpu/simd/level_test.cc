@@ -10,7 +10,11 @@ TEST(Levels, EndWithTheActiveOne) {
     std::vector<int> want;
     for (int level = 0; level <= highest; ++level) want.push_back(level);
     EXPECT_EQ(LevelsHere(), want);
-    if (highest == static_cast<int>(BestSimd()) && ActiveBf16Products()) want.push_back(kBf16Products);
+    if (highest == static_cast<int>(BestSimd()) && ActiveBf16Products()) {
+      want.push_back(kBf16Products);
+      if (ActiveAmx() == AmxMode::kOn) want.push_back(kAmxProducts);
+      if (CanEmulateAmx()) want.push_back(kEmulatedAmx);
+    }
     EXPECT_EQ(LevelsAndBf16Here(), want);
   }
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/cpu/simd/amx.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -33,6 +35,7 @@ SimdLevel Detect() {
 
 constexpr const char* kNames[] = {"base", "sse4", "avx2", "avx512"};
 constexpr int kLevels = 4;
+constexpr const char* kAmxName = "amx";  // avx512 with AMX
 
 // The only level of this build, or -1 if the build contains all levels.
 #if defined(TERN_ONE_ISA)
@@ -59,6 +62,10 @@ struct Requested {
     const char* name = std::getenv("TERN_ISA");
     if (kOnlyLevel >= 0) UseOnlyLevel(name);
     if (kOnlyLevel >= 0 || !name || !*name) return;
+    if (std::strcmp(name, kAmxName) == 0) {
+      if (!HasAmx()) problem = Problem(name, "needs instructions that this machine lacks");
+      return;
+    }
     for (int i = 0; i < kLevels; ++i) {
       if (std::strcmp(name, kNames[i]) != 0) continue;
       if (i > static_cast<int>(level)) problem = Problem(name, "needs instructions that this machine lacks");
@@ -82,7 +89,7 @@ struct Requested {
   std::string Problem(const char* name, const char* what) const {
     std::string text = std::string("TERN_ISA='") + name + "' " + what + "; choose one of";
     for (int i = 0; i <= static_cast<int>(level); ++i) text += std::string(i ? ", " : " ") + kNames[i];
-    return text;
+    return HasAmx() ? text + ", " + kAmxName : text;
   }
 };
 const Requested& Environment() {
