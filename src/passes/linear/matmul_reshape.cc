@@ -1,16 +1,27 @@
 // Removes Reshapes that flatten the batch before a MatMul and restore it after the MatMul, because MatMul
 // accepts any rank.
+#include <algorithm>
+
 #include "passes/rewrite/facts.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
 
-bool SameButLast(const Shape& a, const Shape& b) {
-  if (!a.ranked || a.rank() != b.rank() || a.rank() < 2) return false;
-  for (int i = 0; i + 1 < a.rank(); ++i)
-    if (!(a[i] == b[i])) return false;
+// True if `y` has the dims of `x`, except for the last one, in whose place it has one or more dims.
+bool SameButLast(const Shape& x, const Shape& y) {
+  if (!x.ranked || x.rank() < 2 || y.rank() < x.rank()) return false;
+  for (int i = 0; i + 1 < x.rank(); ++i)
+    if (!(x[i] == y[i])) return false;
   return true;
+}
+
+// True if a Reshape to `target` gives the same shape for each input with as many elements.
+bool IndependentTarget(const Node& reshape) {
+  if (reshape.attrs.Bool("allow_zero")) return true;
+  const auto target = ContentOf(reshape.input(1));
+  return target &&
+         std::none_of(target->begin(), target->end(), [](const Dim& d) { return !d.known() || d.Is(0); });
 }
 
 bool Unwrap(Rewrite& r) {
@@ -31,11 +42,15 @@ bool Unwrap(Rewrite& r) {
     return r.Skip("the bias is not a vector, or there is a residual");
   const Shape &inside = x->type.shape, &outside = r.root().output(0)->type.shape;
   if (!SameButLast(inside, outside)) return r.Skip("the shapes before and after are not provably equal");
-  if (!(inside[-1] == flat->type.shape[-1]) || !(outside[-1] == y->type.shape[-1]))
-    return r.Skip("the last dim is reshaped too");
+  if (!(inside[-1] == flat->type.shape[-1])) return r.Skip("the last dim is reshaped too");
+  const bool same = inside.rank() == outside.rank();
+  if (same && !(outside[-1] == y->type.shape[-1])) return r.Skip("the last dim is reshaped too");
+  if (!same && (!IsOp(r.root(), "Reshape") || !IndependentTarget(r.root())))
+    return r.Skip("the target of the Reshape depends on its input");
   std::vector<Value*> inputs = product->inputs();
   inputs[0] = fold->input(0);
-  return r.Replace(r.Op(*product->op, product->attrs, inputs));
+  Value* wide = r.Op(*product->op, product->attrs, inputs);
+  return r.Replace(same ? wide : r.Op(*r.root().op, r.root().attrs, {wide, r.root().input(1)}));
 }
 
 }  // namespace
