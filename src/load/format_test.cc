@@ -65,6 +65,7 @@ TEST(Foreign, ArchivesAreRecognisedByTheirFiles) {
   EXPECT_EQ(NameOf(Zip("m/data.pkl") + Zip("m/constants.pkl")), "TorchScript");
   EXPECT_EQ(NameOf(Zip("m/code/a.py") + std::string(1 << 21, '\0') + Zip("m/constants.pkl")), "TorchScript");
   EXPECT_EQ(NameOf(Zip("m/archive_format")), "torch.export");
+  EXPECT_EQ(NameOf(Zip("serialized_exported_program.json") + Zip("archive/data.pkl")), "torch.export");
   ExpectMessage(Zip("model.weights.h5"), "a Keras model", "model.export");
   ExpectMessage(Zip("x.npy"), "a numpy archive", "--input");
   ExpectMessage(Zip("readme.txt"), "a zip archive", "unpack");
