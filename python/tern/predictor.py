@@ -102,6 +102,9 @@ def load(model, **options):
     cache_dir=None     folder of the measurements; "" means that they are not stored
     states=None        "auto", "none" or "past=present,…": inputs whose values the predictor keeps between runs
     reference=False    runs the slow reference evaluator
+    weights=""         file with the weights, for formats that keep them apart, such as Caffe's
+    signature=""       entry point, for formats with several, such as SavedModels
+    input_types={}     dict from inputs to types such as "f32[N,3,224,224]", for formats that declare none, such as TorchScript
 
     >>> tern.load("missing.onnx")
     Traceback (most recent call last):
