@@ -1,7 +1,9 @@
 #include "load/format.h"
+#include "load/input_types.h"
 
 #include <gtest/gtest.h>
 
+#include "load/input_types.h"
 #include "load/load.h"
 
 namespace tern::load {
@@ -69,6 +71,19 @@ TEST(Foreign, ArchivesAreRecognisedByTheirFiles) {
   ExpectMessage(Zip("model.weights.h5"), "a Keras model", "model.export");
   ExpectMessage(Zip("x.npy"), "a numpy archive", "--input");
   ExpectMessage(Zip("readme.txt"), "a zip archive", "unpack");
+}
+
+TEST(InputTypes, AreTypesOfTensorsWithARank) {
+  const auto types = ParseInputTypes({{"x", "f32[N,3]"}, {"count", "i64[]"}});
+  ASSERT_TRUE(types.ok()) << types.status().ToString();
+  EXPECT_EQ(types->at("x").ToString(), "f32[N,3]");
+  EXPECT_EQ(types->at("count").ToString(), "i64[]");
+  for (const char* wrong : {"", "f32", "[3]", "f32[*]", "q8[3]", "seq(f32[3])"}) {
+    const auto failed = ParseInputTypes({{"x", wrong}});
+    ASSERT_FALSE(failed.ok()) << wrong;
+    EXPECT_EQ(failed.status().message(), StrCat("the type of input 'x': '", wrong,
+                                                "' is not the type of a tensor, such as f32[1,3,224,224]"));
+  }
 }
 
 TEST(Foreign, MessagesAndTextsAreRecognisedByTheirStart) {
