@@ -1,5 +1,4 @@
 #include "load/format.h"
-#include "load/input_types.h"
 
 #include <gtest/gtest.h>
 
