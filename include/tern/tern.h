@@ -62,6 +62,9 @@ TERN_API void tern_config_set_weights_path(TernConfig* config, const char* path)
 /* Which signature to use, for formats with several, such as TensorFlow's SavedModel. The default is the
  * model's default signature. */
 TERN_API void tern_config_set_signature(TernConfig* config, const char* name);
+/* The type of an input, such as "f32[N,3,224,224]", for formats that declare none, such as TorchScript. Names
+ * in place of numbers are open dims. Other formats ignore it. */
+TERN_API void tern_config_set_input_type(TernConfig* config, const char* name, const char* type);
 /* A model in memory. Exactly one of the path and the buffer must be set. The bytes of an .onnx model must
  * stay valid until tern_predictor_create returns. The bytes of a .tern model must stay valid until the
  * predictor and all its clones are freed. They should be aligned to 64 bytes. */

@@ -163,6 +163,10 @@ TERN_API_NAMESPACE {
     // Which signature to use, for formats with several, such as TensorFlow's SavedModel. The default is the
     // model's default signature. Create fails if the model has no such signature.
     Config& signature(std::string name);
+    // The type of an input, such as "f32[N,3,224,224]", for formats that declare none, such as TorchScript.
+    // Names in place of numbers are open dims. Other formats ignore it. Create fails if `type` is not the
+    // type of a tensor with a rank, or if the model has no such input.
+    Config& input_type(std::string name, std::string type);
     // A model in memory. Exactly one of model_path and model_buffer must be set. The bytes of an .onnx model
     // must stay valid until Create returns. The bytes of a .tern model must stay valid until the predictor
     // and all its clones are destroyed, because weights are used in place. A .tern model should be aligned to

@@ -104,6 +104,9 @@ def load(model, **options):
     weights=None       file with the weights, for formats that keep them in a file of their own, such as Caffe's
     signature=None     signature of a SavedModel; None means the default one
     reference=False    runs the slow reference evaluator
+    weights=""         file with the weights, for formats that keep them apart, such as Caffe's
+    signature=""       entry point, for formats with several, such as SavedModels
+    input_types={}     dict from inputs to types such as "f32[N,3,224,224]", for formats that declare none, such as TorchScript
 
     >>> tern.load("missing.onnx")
     Traceback (most recent call last):

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "load/input_types.h"
 #include "load/load.h"
 
 namespace tern::load {
@@ -65,9 +66,23 @@ TEST(Foreign, ArchivesAreRecognisedByTheirFiles) {
   EXPECT_EQ(NameOf(Zip("m/data.pkl") + Zip("m/constants.pkl")), "TorchScript");
   EXPECT_EQ(NameOf(Zip("m/code/a.py") + std::string(1 << 21, '\0') + Zip("m/constants.pkl")), "TorchScript");
   EXPECT_EQ(NameOf(Zip("m/archive_format")), "torch.export");
+  EXPECT_EQ(NameOf(Zip("serialized_exported_program.json") + Zip("archive/data.pkl")), "torch.export");
   ExpectMessage(Zip("model.weights.h5"), "a Keras model", "model.export");
   ExpectMessage(Zip("x.npy"), "a numpy archive", "--input");
   ExpectMessage(Zip("readme.txt"), "a zip archive", "unpack");
+}
+
+TEST(InputTypes, AreTypesOfTensorsWithARank) {
+  const auto types = ParseInputTypes({{"x", "f32[N,3]"}, {"count", "i64[]"}});
+  ASSERT_TRUE(types.ok()) << types.status().ToString();
+  EXPECT_EQ(types->at("x").ToString(), "f32[N,3]");
+  EXPECT_EQ(types->at("count").ToString(), "i64[]");
+  for (const char* wrong : {"", "f32", "[3]", "f32[*]", "q8[3]", "seq(f32[3])"}) {
+    const auto failed = ParseInputTypes({{"x", wrong}});
+    ASSERT_FALSE(failed.ok()) << wrong;
+    EXPECT_EQ(failed.status().message(), StrCat("the type of input 'x': '", wrong,
+                                                "' is not the type of a tensor, such as f32[1,3,224,224]"));
+  }
 }
 
 TEST(Foreign, MessagesAndTextsAreRecognisedByTheirStart) {

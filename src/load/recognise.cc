@@ -55,8 +55,13 @@ bool TakeName(std::string_view& bytes, char tag, std::string_view& name) {
 }  // namespace
 
 bool IsTorchScript(std::string_view bytes) { return ZipContains(bytes, "/constants.pkl"); }
-bool IsTorchCheckpoint(std::string_view bytes) { return ZipContains(bytes, "/data.pkl"); }
-bool IsTorchExport(std::string_view bytes) { return ZipContains(bytes, "archive_format"); }
+// An archive of torch.export of PyTorch 2.7 and older contains two checkpoints.
+bool IsTorchCheckpoint(std::string_view bytes) {
+  return ZipContains(bytes, "/data.pkl") && !IsTorchExport(bytes);
+}
+bool IsTorchExport(std::string_view bytes) {
+  return ZipContains(bytes, "archive_format") || ZipContains(bytes, "serialized_exported_program.json");
+}
 bool IsKeras(std::string_view bytes) { return ZipContains(bytes, "model.weights.h5"); }
 bool IsNumpyArchive(std::string_view bytes) { return ZipContains(bytes, ".npy"); }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 
+#include "load/input_types.h"
 #include "passes/batch/set_batch.h"
 #include "tools/units.h"
 
@@ -121,10 +122,7 @@ Result<Type> ParseShape(const std::string& text) {
     TERN_ASSIGN(const Dims dims, ParseDims(text));
     return Type::TensorOf(DType::kInvalid, Shape::Of(dims));
   }
-  TERN_ASSIGN(Type type, Type::Parse(text));
-  if (!type.tensor() || !type.shape.ranked)
-    return InvalidArgument("'", text, "' is not the type of a tensor, such as f32[1,3,224,224]");
-  return type;
+  return load::ParseInputType(text);
 }
 
 }  // namespace

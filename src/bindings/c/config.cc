@@ -18,6 +18,9 @@ void tern_config_set_weights_path(TernConfig* config, const char* path) {
 void tern_config_set_signature(TernConfig* config, const char* name) {
   TrySet(config, __func__, {{"name", name}}, [&] { config->config.signature(name); });
 }
+void tern_config_set_input_type(TernConfig* config, const char* name, const char* type) {
+  TrySet(config, __func__, {{"name", name}, {"type", type}}, [&] { config->config.input_type(name, type); });
+}
 void tern_config_set_model_buffer(TernConfig* config, const void* data, size_t bytes) {
   TrySet(config, __func__, {{"data", data}}, [&] { config->config.model_buffer(data, bytes); });
 }

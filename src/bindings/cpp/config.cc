@@ -1,5 +1,6 @@
 #include "bindings/cpp/config.h"
 
+#include "load/input_types.h"
 #include "passes/batch/set_batch.h"
 
 namespace tern::v1 {
@@ -23,6 +24,10 @@ Config& Config::weights_path(std::string path) {
 }
 Config& Config::signature(std::string name) {
   impl_->signature = std::move(name);
+  return *this;
+}
+Config& Config::input_type(std::string name, std::string type) {
+  impl_->input_types[std::move(name)] = std::move(type);
   return *this;
 }
 Config& Config::model_buffer(const void* data, size_t size) {
@@ -110,7 +115,8 @@ tern::Status Config::Impl::Check() const {
 
 tern::Result<tern::load::Loaded> Config::Impl::Load() const {
   const auto bytes = tern::Buffer::Borrow(const_cast<void*>(buffer), buffer_size, nullptr);
-  const tern::load::LoadOptions how{options.threads, weights_path, signature};
+  tern::load::LoadOptions how{options.threads, weights_path, signature};
+  TERN_ASSIGN(how.input_types, tern::load::ParseInputTypes(input_types));
   TERN_ASSIGN(tern::load::Loaded loaded,
               buffer ? tern::load::LoadBytes(bytes, how) : tern::load::LoadFile(model_path, how));
   if (batch) TERN_TRY(tern::SetBatch(*loaded.graph, batch));

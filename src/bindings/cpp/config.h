@@ -8,6 +8,7 @@ namespace tern::v1 {
 
 struct Config::Impl {
   std::string model_path, weights_path, signature;
+  std::map<std::string, std::string> input_types;
   const void* buffer = nullptr;
   size_t buffer_size = 0;
   int64_t batch = 0;  // 0 means the model's batch size

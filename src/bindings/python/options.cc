@@ -7,6 +7,7 @@
 
 #include "bindings/python/graph.h"
 #include "generate/generate.h"
+#include "load/input_types.h"
 #include "load/load.h"
 #include "passes/batch/set_batch.h"
 
@@ -18,6 +19,7 @@ constexpr int kMaxParallel = 1024;
 struct Options {
   SessionOptions session{.level = Level::kLayout};
   std::string weights, signature;
+  std::map<std::string, Type> input_types;
   int64_t batch = 0;
   int parallel = 0;
 };
@@ -54,6 +56,15 @@ std::string PathOf(nb::handle path) {
   return std::string(text.c_str(), text.size());
 }
 
+// `value` is a dict from names of inputs to types such as "f32[N,3,224,224]".
+std::map<std::string, Type> InputTypesOf(nb::handle value) {
+  std::map<std::string, std::string> texts;
+  for (auto [name, type] : Get<nb::dict>(value, "input_types", "a dict"))
+    texts[Get<std::string>(name, "input_types", "a dict from str to str")] =
+        Get<std::string>(type, "input_types", "a dict from str to str");
+  return Unwrap(load::ParseInputTypes(texts));
+}
+
 void Set(Options& o, const std::string& name, nb::handle value) {
   const auto text = [&] { return Get<std::string>(value, name, "a str"); };
   const auto number = [&] { return Get<int64_t>(value, name, "an int"); };
@@ -85,13 +96,15 @@ void Set(Options& o, const std::string& name, nb::handle value) {
     o.weights = PathOf(value);
   else if (name == "signature")
     o.signature = text();
+  else if (name == "input_types")
+    o.input_types = InputTypesOf(value);
   else if (name == "parallel")
     o.parallel = small();
   else
     Raise(InvalidArgument(
         "there is no option '", name,
         "'; the options are threads, plan_cache, memory_limit, collect_limit, batch, "
-        "optimize, precision, tune_ms, cache_dir, reference, states, weights, signature, parallel"));
+        "optimize, precision, tune_ms, cache_dir, reference, states, weights, signature, input_types, parallel"));
 }
 
 Options ParseOptions(const nb::dict& given) {
@@ -165,7 +178,8 @@ LoadedGraph LoadGraph(nb::handle model, const load::LoadOptions& how) {
 
 LoadedModel LoadModel(nb::handle model, const nb::dict& given) {
   const Options options = ParseOptions(given);
-  LoadedGraph loaded = LoadGraph(model, {options.session.threads, options.weights, options.signature});
+  LoadedGraph loaded =
+      LoadGraph(model, {options.session.threads, options.weights, options.signature, options.input_types});
   Result<std::unique_ptr<Session>> session = [&] {
     const nb::gil_scoped_release release;
     return Guard([&]() -> Result<std::unique_ptr<Session>> {

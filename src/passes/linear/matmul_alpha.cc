@@ -3,6 +3,7 @@
 
 #include "passes/linear/channels.h"
 #include "passes/rewrite/rule.h"
+#include "passes/rewrite/views.h"
 
 namespace tern {
 namespace {
@@ -54,27 +55,58 @@ bool FuseAfter(Rewrite& r) {
   return r.Replace(r.Op(*node->op, attrs, {node->input(0), node->input(1), bias}));
 }
 
+// An operand of a MatMul that is factor * value, with views and Transposes of it in between.
+struct ScaledOperand {
+  Scaling scaling;
+  std::vector<const Node*> moves;  // from the operand to the scaling
+  bool shared = false;             // true if a value on the way has other readers
+};
+
+std::optional<ScaledOperand> ScaledOperandOf(const Value* v) {
+  ScaledOperand found;
+  for (int steps = 0; v->producer && steps < 8; ++steps) {
+    found.shared |= !OnlyUse(v);
+    if (const auto scaling = ScalingOf(v->producer)) {
+      found.scaling = *scaling;
+      return found;
+    }
+    if (!IsView(*v->producer) && !IsOp(*v->producer, "Transpose")) break;
+    found.moves.push_back(v->producer);
+    v = v->producer->input(0);
+  }
+  return std::nullopt;
+}
+
+// Emits the operand without its factor.
+Value* Unscaled(Rewrite& r, const ScaledOperand& operand) {
+  Value* v = operand.scaling.value;
+  for (auto it = operand.moves.rbegin(); it != operand.moves.rend(); ++it) {
+    std::vector<Value*> inputs = (*it)->inputs();
+    inputs[0] = v;
+    v = r.Op(*(*it)->op, (*it)->attrs, inputs);
+  }
+  return v;
+}
+
 bool FuseBefore(Rewrite& r) {
   Node& root = r.root();
   if (!IsFloatValue(root.output(0))) return r.Skip("the type is not a float");
   std::vector<Value*> inputs = root.inputs();
   Attrs attrs = root.attrs;
-  bool found = false;
+  bool found = false, has_scaling = false;
   for (size_t i : {0u, 1u}) {
-    const auto scaling = ScalingOf(inputs[i]->producer);
-    if (!scaling) continue;
-    if (!OnlyUse(inputs[i])) {
+    const auto operand = ScaledOperandOf(inputs[i]);
+    if (!operand) continue;
+    has_scaling = true;
+    if (operand->shared) {
       r.Skip("'", inputs[i]->name, "' is also read by another node");
       continue;
     }
-    if (!Scale(r, attrs, scaling->factor, root.output(0)->type.dtype)) continue;
-    inputs[i] = scaling->value;
+    if (!Scale(r, attrs, operand->scaling.factor, root.output(0)->type.dtype)) continue;
+    inputs[i] = Unscaled(r, *operand);
     found = true;
   }
-  if (!found) {
-    const bool has_scaling = ScalingOf(inputs[0]->producer) || ScalingOf(inputs[1]->producer);
-    return has_scaling ? false : r.Skip("no operand is multiplied by a constant scalar");
-  }
+  if (!found) return has_scaling ? false : r.Skip("no operand is multiplied by a constant scalar");
   return r.Replace(r.Op(*root.op, attrs, inputs));
 }
 
@@ -91,10 +123,12 @@ TERN_RULE(FuseScalarMulIntoMatMul) {
 }
 
 TERN_RULE(FuseScalarMulBeforeMatMul) {
-  return Rule{.summary = "a scalar factor or divisor of a MatMul's operand becomes the alpha of the MatMul",
-              .roots = {"MatMul"},
-              .apply = FuseBefore,
-              .example = R"(graph @g(%a: f32[N,4], %b: f32[4,M]) -> (%y) {
+  return Rule{
+      .summary =
+          "a scalar factor or divisor of a MatMul's operand becomes the alpha of the MatMul, also from before views and Transposes of the operand",
+      .roots = {"MatMul"},
+      .apply = FuseBefore,
+      .example = R"(graph @g(%a: f32[N,4], %b: f32[4,M]) -> (%y) {
   #c: f32[] = (0.5)
   %y = MatMul(%a * #c, %b)
 })"};

@@ -30,6 +30,20 @@ bool SameDims(const std::vector<Dim>& a, const Dim* b) {
   return true;
 }
 
+bool HasBatch(const std::optional<Flat>& flat, const std::vector<Dim>& batch) {
+  return flat && flat->batch.size() == batch.size() && SameDims(batch, flat->batch.data());
+}
+
+// Returns the operand as [batch..., a, b], or null if it is not flattened. Its batch may have been split in
+// another way before the Reshape.
+Value* WithBatch(Rewrite& r, const std::optional<Flat>& flat, const std::vector<Dim>& batch) {
+  if (!flat || HasBatch(flat, batch)) return flat ? flat->x : nullptr;
+  Shape wanted(batch);
+  const Shape& x = flat->x->type.shape;
+  wanted.dims.insert(wanted.dims.end(), {x[-2], x[-1]});
+  return ViewAs(r, flat->x, wanted);
+}
+
 bool RecomposeBatchMatMulAt(Rewrite& r) {
   Node* product = MadeBy(r.root().input(0), "MatMul");
   if (!product || !OnlyUse(r.root().input(0)))
@@ -38,12 +52,13 @@ bool RecomposeBatchMatMulAt(Rewrite& r) {
   const auto a = FlatOf(product->input(0)), b = FlatOf(product->input(1));
   if (!a || !b) return r.Skip("the operands are not flattened batches");
   const Shape &y = r.root().output(0)->type.shape, &flat = product->output(0)->type.shape;
-  if (a->batch.size() != b->batch.size() || !SameDims(a->batch, b->batch.data()))
-    return r.Skip("the operands have different batch dims before the flattening");
-  const auto rank = static_cast<int>(a->batch.size()) + 2;
-  if (y.rank() != rank || !SameDims(a->batch, y.dims.data()) || y[-1] != flat[-1] || y[-2] != flat[-2])
-    return r.Skip("the batch is not restored");
-  return r.Replace(r.Op(*product->op, product->attrs, {a->x, b->x}));
+  if (y.rank() < 4 || y[-1] != flat[-1] || y[-2] != flat[-2]) return r.Skip("the batch is not restored");
+  const std::vector<Dim> batch(y.dims.begin(), y.dims.end() - 2);
+  if (!HasBatch(a, batch) && !HasBatch(b, batch))
+    return r.Skip("no operand has the batch dims of the result before the flattening");
+  Value *left = WithBatch(r, a, batch), *right = WithBatch(r, b, batch);
+  if (!left || !right) return r.Skip("the batch dims of an operand are not known");
+  return r.Replace(r.Op(*product->op, product->attrs, {left, right}));
 }
 
 bool MoveReshapeBehindSoftmaxAt(Rewrite& r) {

@@ -60,6 +60,23 @@ bool GatherUniform(Rewrite& r) {
   return r.Skip("no operand gathers one row only, or the result would have another shape");
 }
 
+// Replaces an operand whose elements are all equal by a scalar, if the shape of the result stays the same.
+bool ReadUniform(Rewrite& r) {
+  const Node& node = r.root();
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* v = node.inputs()[i];
+    const bool scalar = v->type.shape.rank() == 0;
+    if (scalar || (v->is_constant() && !IsOp(node, "Where"))) continue;
+    const auto element = Repeated(v);
+    if (!element) continue;
+    std::vector<Value*> inputs = node.inputs();
+    inputs[i] = r.Const(*element);
+    Value* y = r.Op(*node.op, node.attrs, inputs);
+    if (SameShape(y, node.output(0))) return r.Replace(y);
+  }
+  return r.Skip("no operand has equal elements, or the result would have another shape");
+}
+
 bool ConcatUniform(Rewrite& r) {
   const Node& node = r.root();
   const auto axis = AxisOf(node.attrs.Int("axis"), node.output(0));
@@ -98,6 +115,16 @@ TERN_RULE(ReadGatheredRow) {
       .example = R"(graph @g(%ids: i64[N,S], %x: f32[N,S,2]) -> (%y) {
   #table: f32[2,2] = (1, 2, 3, 4)  #one: i64[] = (1)
   %y = %x + Gather(#table, Expand(#one, Shape(%ids)))
+})"};
+}
+
+TERN_RULE(ReadUniformOperand) {
+  return Rule{
+      .summary = "an operand whose elements are all equal is replaced by a scalar, which is broadcast",
+      .roots = {"Binary", "Where"},
+      .apply = ReadUniform,
+      .example = R"(graph @g(%c: bool[N,1], %x: f32[N,4]) -> (%y) {
+  %y = Where(%c, %x, Fill(Shape(%x)))
 })"};
 }
 

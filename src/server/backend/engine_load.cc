@@ -118,13 +118,31 @@ Status DescribeAll(const std::vector<const Value*>& values, const TernTensorInfo
   return {};
 }
 
+// The types of the configured inputs, for formats whose files do not declare them, such as TorchScript.
+std::map<std::string, Type> InputTypesOf(const TernModelInfo& info) {
+  std::map<std::string, Type> types;
+  for (uint64_t i = 0; i < info.input_count; ++i) {
+    const TernTensorInfo& input = info.inputs[i];
+    const DType dtype = TypeFromAbi(input.type);
+    if (dtype == DType::kInvalid) continue;
+    types[input.name] = Type::TensorOf(dtype);
+    if (input.rank == 0) continue;  // the configuration leaves the dims open
+    std::vector<Dim> dims;
+    if (info.max_batch_size > 0) dims.push_back(Dim::Symbol("batch"));
+    for (int32_t k = 0; k < input.rank; ++k)
+      dims.push_back(input.dims[k] < 0 ? Dim::Symbol(StrCat(input.name, "_", k)) : Dim(input.dims[k]));
+    types[input.name] = Type::TensorOf(dtype, Shape(std::move(dims)));
+  }
+  return types;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<EngineModel>> EngineModel::Load(const TernModelInfo& info) {
   if (!*info.file) return NotFound("the model has no model file");
   InitGenerate();
   TERN_TRY(OptionsOf(info).TakeStatus());
-  TERN_ASSIGN(load::Loaded loaded, LoadSnapshot(info.file));
+  TERN_ASSIGN(load::Loaded loaded, LoadSnapshot(info.file, InputTypesOf(info)));
   for (const std::string& warning : loaded.warnings)
     Host().log(1, StrCat("model '", info.name, "': ", warning).c_str());
   return Create(info, std::move(loaded.graph));

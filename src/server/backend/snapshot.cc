@@ -35,14 +35,15 @@ Buffer ReadSnapshot(const std::string& path, size_t limit) {
   return out;
 }
 
-Result<load::Loaded> LoadSnapshot(const std::string& path) {
+Result<load::Loaded> LoadSnapshot(const std::string& path, std::map<std::string, Type> input_types) {
+  const load::LoadOptions how{.threads = 1, .input_types = std::move(input_types)};
   if (const Buffer bytes = ReadSnapshot(path, kSnapshotLimit); bytes.defined()) {
-    auto loaded = load::LoadBytes(bytes, {.threads = 1});
+    auto loaded = load::LoadBytes(bytes, how);
     if (loaded.ok()) return loaded;
   }
   // The bytes alone are not enough if only the file name identifies the format, or if the model refers to
   // other files.
-  return load::LoadFile(path, {.threads = 1});
+  return load::LoadFile(path, how);
 }
 
 }  // namespace tern::server

@@ -1,5 +1,6 @@
 // Reads model files into memory, so that a later change of a file cannot crash the process.
 #pragma once
+#include <map>
 #include <string>
 
 #include "core/buffer.h"
@@ -14,6 +15,7 @@ Buffer ReadSnapshot(const std::string& path, size_t limit);
 // Loads a model. A file of up to 1 GiB is read into memory, because an access to a mapped file can raise
 // SIGBUS after somebody has overwritten the file. Larger files, folders and models with external data are
 // mapped. To replace them safely, write the new file elsewhere and rename it.
-Result<load::Loaded> LoadSnapshot(const std::string& path);
+// `input_types` are for formats that do not declare types.
+Result<load::Loaded> LoadSnapshot(const std::string& path, std::map<std::string, Type> input_types = {});
 
 }  // namespace tern::server

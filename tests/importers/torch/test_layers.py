@@ -80,6 +80,11 @@ class Misc(Cases):
 
 
 add_cases(Misc, {
+    "weight_norm": [
+        Case(lambda v, g, dim=dim: torch._weight_norm(v, g, dim), torch.arange(24.).view(2, 3, 4).sin(), torch.arange(1.0, n + 1).view(shape))
+        for dim, n, shape in ((0, 2, (2, 1, 1)), (2, 4, (1, 1, 4)), (-1, 1, ()))
+    ],
+    "diff_with_ends": Case(lambda x, y: (torch.diff(x, prepend=y), torch.diff(x, n=2, append=y[:, :1]), torch.diff(x, dim=0, prepend=y, append=y), torch.diff(x, n=0)), torch.arange(12.).view(3, 4) ** 2, torch.arange(12.).view(3, 4)),
     "diff": Case(lambda x: (torch.diff(x), torch.diff(x, dim=1), torch.isclose(x, x + 1e-9), torch.nansum(x, 1), torch.nanmean(x)), X),
     "embedding_bag": [Case(nn.EmbeddingBag(10, 4, mode=mode, padding_idx=2), ints(3, 5, low=0, high=10)) for mode in ("sum", "mean", "max")],
     "erfinv": Case(lambda x: torch.erfinv(x * 2 - 1), rand(40), atol=1e-4),

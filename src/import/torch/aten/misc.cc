@@ -10,11 +10,18 @@ namespace {
 
 Status Diff(AtenNode& n) {
   Emit e(n.b);
-  if (n.Int("n", 1) != 1 || n.Has("prepend") || n.Has("append"))
-    return n.NotYet("other differences than x[1:] - x[:-1]");
-  Value* x = n.In("self");
-  const int64_t axis = n.Int("dim", -1);
-  n.Out(e.Sub(e.Slice(x, axis, 1, INT64_MAX), e.Slice(x, axis, 0, -1)));
+  const int64_t order = n.Int("n", 1), axis = n.Int("dim", -1);
+  if (order < 0 || order > 64) return n.NotYet("differences of order ", order);
+  std::vector<Value*> parts;
+  for (const char* name : {"prepend", "self", "append"})
+    if (Value* part = n.In(name)) parts.push_back(part);
+  for (const Value* part : parts)
+    if (part->type.dtype != parts[0]->type.dtype || part->type.dtype == DType::kBool)
+      return n.NotYet("differences of ", part->type.ToString(), " and ", parts[0]->type.ToString());
+  if (order == 0) parts = {n.In("self")};
+  Value* x = e.Concat(parts, axis);
+  for (int64_t i = 0; i < order; ++i) x = e.Sub(e.Slice(x, axis, 1, INT64_MAX), e.Slice(x, axis, 0, -1));
+  n.Out(x);
   return {};
 }
 

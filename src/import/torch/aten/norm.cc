@@ -146,9 +146,27 @@ Status RmsNorm(AtenNode& n, bool native) {
   return {};
 }
 
+// v * g / |v|, with the norm over all axes but `dim`, or over all axes if it is -1.
+Status WeightNorm(AtenNode& n) {
+  Emit e(n.b);
+  Value *v = n.In("v"), *g = n.In("g");
+  const int rank = v->type.shape.rank();
+  const int64_t dim = n.Int("dim");
+  if (rank < 1 || dim < -1 || dim >= rank) return n.NotYet("dim ", dim, " of ", v->type.ToString());
+  std::vector<int64_t> axes;
+  for (int i = 0; i < rank; ++i)
+    if (i != dim) axes.push_back(i);
+  Value* norm = axes.empty()
+                    ? e.Unary("abs", v)
+                    : n.b.Op("Reduce", {v, n.b.Ints(axes)}, {{"kind", "l2"}, {"keep_dims", dim >= 0}});
+  n.Out(e.Mul(v, e.Div(g, norm)));
+  return {};
+}
+
 }  // namespace
 
 TERN_CONVERTERS(norm) {
+  table.Add("aten::_weight_norm", WeightNorm);
   table.Add("aten::batch_norm", BatchNorm);
   table.Add("aten::_native_batch_norm_legit", NativeBatchNorm);
   table.Add("aten::_native_batch_norm_legit_no_training", NativeBatchNorm);

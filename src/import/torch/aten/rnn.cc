@@ -1,5 +1,6 @@
 // Recurrent layers and cells.
 #include <algorithm>
+#include <limits>
 
 #include "import/torch/aten/functions.h"
 
@@ -36,6 +37,80 @@ Value* Directions(Builder& b, const std::vector<Value*>& parts) {
   return e.Concat(rows, 0);
 }
 
+// The parameters of one direction of an LSTM with a projection of its outputs, in PyTorch's order. The biases
+// may be null.
+struct Projected {
+  Value *w, *r, *w_bias, *r_bias, *projection;
+};
+
+// Returns the sequence in the other order.
+Value* Reversed(Builder& b, Value* x) {
+  constexpr int64_t kAll = std::numeric_limits<int64_t>::min();
+  return Emit(b).Slice(x, 0, -1, kAll, -1);
+}
+
+// Runs one direction over x [length, batch, size] from h [batch, projected] and c [batch, hidden]. Returns
+// the outputs [length, batch, projected] and the last h and c. Rnn has no projection, so this is a Scan over
+// the steps.
+Result<std::vector<Value*>> RunProjected(AtenNode& n, Value* x, Value* h, Value* c, const Projected& p,
+                                         bool backward) {
+  const AttrList transposed = {{"transpose_b", true}};
+  Value* inputs = n.b.Op("MatMul", {backward ? Reversed(n.b, x) : x, p.w, p.w_bias}, transposed);
+  Node* scan = n.b.Open("Scan", {h, c, inputs}, {{"scan_inputs", int64_t{1}}}, 3);
+  Graph* body = n.b.graph().AddSubgraph(scan, "body");
+  Value *h_in = body->AddInput("h", h->type), *c_in = body->AddInput("c", c->type);
+  Type step = inputs->type;
+  if (step.shape.ranked) step.shape.dims.erase(step.shape.dims.begin());
+  Value* now = body->AddInput("step", step);
+  Builder b(*body);
+  b.At(n.name, n.origin);
+  Emit e(b);
+  Value* gates = e.Add(now, b.Op("MatMul", {h_in, p.r, p.r_bias}, transposed));
+  const auto g = b.Ops("Split", {gates}, {{"axis", int64_t{-1}}, {"num_outputs", int64_t{4}}}, 4);
+  Value* cell =
+      e.Add(e.Mul(e.Unary("sigmoid", g[1]), c_in), e.Mul(e.Unary("sigmoid", g[0]), e.Unary("tanh", g[2])));
+  Value* hidden = e.Mul(e.Unary("sigmoid", g[3]), e.Unary("tanh", cell));
+  Value* next = b.Op("MatMul", {hidden, p.projection}, transposed);
+  Value* y = b.Op("Identity", {next});
+  TERN_TRY(Status(b.status()));
+  body->SetOutputs({next, cell, y});
+  n.b.Finish(scan);
+  TERN_TRY(Status(n.b.status()));
+  const auto& out = scan->outputs();
+  return std::vector<Value*>{backward ? Reversed(n.b, out[2]) : out[2], out[0], out[1]};
+}
+
+// Row `i` of the states of all layers and directions.
+Value* StateOf(Builder& b, Value* all, int64_t i) {
+  Emit e(b);
+  return e.Squeeze(e.Slice(all, 0, i, i + 1), {0});
+}
+
+// Runs all layers of an LSTM with projections. Returns y, h and c like `Recurrent`, before the changes of
+// axes.
+Result<std::vector<Value*>> ProjectedLayers(AtenNode& n, Value* x, const std::vector<Value*>& states,
+                                            const std::vector<Value*>& params, int64_t layers,
+                                            int64_t directions, bool bias) {
+  Emit e(n.b);
+  const size_t per = bias ? 5 : 3;
+  std::vector<Value*> last_h, last_c;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    std::vector<Value*> outputs;
+    for (int64_t d = 0; d < directions; ++d) {
+      const int64_t row = layer * directions + d;
+      Value* const* at = params.data() + static_cast<size_t>(row) * per;
+      const Projected p{at[0], at[1], bias ? at[2] : nullptr, bias ? at[3] : nullptr, at[per - 1]};
+      TERN_ASSIGN(const auto out,
+                  RunProjected(n, x, StateOf(n.b, states[0], row), StateOf(n.b, states[1], row), p, d == 1));
+      outputs.push_back(out[0]);
+      last_h.push_back(e.Unsqueeze(out[1], {0}));
+      last_c.push_back(e.Unsqueeze(out[2], {0}));
+    }
+    x = e.Concat(outputs, -1);
+  }
+  return std::vector<Value*>{x, e.Concat(last_h, 0), e.Concat(last_c, 0)};
+}
+
 Status Recurrent(AtenNode& n, const Cell& cell) {
   Emit e(n.b);
   const bool lstm = std::string_view(cell.kind) == "lstm", bias = n.Bool("has_biases"),
@@ -56,10 +131,22 @@ Status Recurrent(AtenNode& n, const Cell& cell) {
     x = e.Transpose(x, {1, 0, 2});
   }
   const auto per = static_cast<int64_t>(params.size()) / std::max<int64_t>(1, layers * directions);
+  const bool projected = lstm && per == (bias ? 5 : 3);
   if (layers < 1 || layers > 1000 || per * layers * directions != static_cast<int64_t>(params.size()) ||
-      per != (bias ? 4 : 2))
+      (per != (bias ? 4 : 2) && !projected))
     return n.NotYet(params.size(), " parameters for ", layers, " layers");
   if (states.size() != (lstm ? 2u : 1u)) return n.Bad(states.size(), " states");
+  const auto finish = [&](std::vector<Value*> results) {
+    if (first && !unbatched) results[0] = e.Transpose(results[0], {1, 0, 2});
+    for (Value*& v : results)
+      if (unbatched) v = e.Squeeze(v, {1});
+    n.Out(results);
+  };
+  if (projected) {
+    TERN_ASSIGN(auto results, ProjectedLayers(n, x, states, params, layers, directions, bias));
+    finish(std::move(results));
+    return {};
+  }
   std::vector<Value*> last_h, last_c;
   for (int64_t layer = 0; layer < layers; ++layer) {
     Layer p;
@@ -90,13 +177,9 @@ Status Recurrent(AtenNode& n, const Cell& cell) {
     last_h.push_back(out[1]);
     if (lstm) last_c.push_back(out[2]);
   }
-  std::vector<Value*> results = {unbatched ? e.Squeeze(x, {1})
-                                 : first   ? e.Transpose(x, {1, 0, 2})
-                                           : x,
-                                 e.Concat(last_h, 0)};
+  std::vector<Value*> results = {x, e.Concat(last_h, 0)};
   if (lstm) results.push_back(e.Concat(last_c, 0));
-  for (size_t i = 1; unbatched && i < results.size(); ++i) results[i] = e.Squeeze(results[i], {1});
-  n.Out(results);
+  finish(std::move(results));
   return {};
 }
 

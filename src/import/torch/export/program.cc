@@ -1,8 +1,7 @@
 #include "import/torch/export/program.h"
 
 #include "import/torch/aten/emit.h"
-#include "import/torch/export/graph_reader.h"
-#include "import/torch/export/state.h"
+#include "import/torch/export/buffers.h"
 
 namespace tern::torch {
 namespace {
@@ -47,13 +46,23 @@ class ProgramReader {
     import::UnsupportedOperators missing;
     TERN_TRY(ListUnsupported(graph, missing));
     TERN_TRY(missing.status());
-    TERN_ASSIGN(weights_, OpenWeights(archive_, model.name));
-    auto out = std::make_unique<Graph>("main");
-    AddMetadata(program, *out);
-    TERN_TRY(Import(graph, signature, *out));
-    out->RemoveDeadNodes();
-    out->RemoveUnusedConstants();
-    return out;
+    TERN_ASSIGN(const auto weights, OpenWeights(archive_, model.name));
+    Buffers buffers(*weights);
+    buffers_ = &buffers;
+    TERN_TRY(MarkReturnedBuffers(signature));
+    const size_t warnings = options_.warnings.size();
+    while (true) {
+      auto out = std::make_unique<Graph>("main");
+      AddMetadata(program, *out);
+      TERN_ASSIGN(const bool done, Import(graph, signature, *out));
+      if (done) {
+        out->RemoveDeadNodes();
+        out->RemoveUnusedConstants();
+        return out;
+      }
+      options_.warnings.resize(warnings);
+      buffers.Restart();
+    }
   }
 
  private:
@@ -75,14 +84,34 @@ class ProgramReader {
     if (version && !version->get(text)) graph.metadata.emplace_back("producer_version", text);
   }
 
-  Status Import(Json graph, Json signature, Graph& out) {
+  // Programs without in-place operators return the new contents of buffers as outputs.
+  Status MarkReturnedBuffers(Json signature) {
+    TERN_ASSIGN(const auto specs, ArrayIn(signature, "output_specs"));
+    for (const Json json : specs) {
+      TERN_ASSIGN(const Union spec, UnionOf(json));
+      if (spec.kind != "buffer_mutation" && spec.kind != "parameter_mutation") continue;
+      TERN_ASSIGN(const std::string path, MutatedBuffer(spec));
+      buffers_->MarkWritten(path);
+    }
+    return {};
+  }
+
+  static Result<std::string> MutatedBuffer(const Union& spec) {
+    return TextIn(spec.value, spec.kind == "buffer_mutation" ? "buffer_name" : "parameter_name");
+  }
+
+  // Returns false if the program writes a buffer that was not known to be written.
+  Result<bool> Import(Json graph, Json signature, Graph& out) {
+    symbols_.clear();
     TorchContext context(out, &options_.warnings);
     GraphReader reader(context, symbols_, 0);
     TERN_ASSIGN(const auto inputs, ArrayIn(signature, "input_specs"));
     TERN_ASSIGN(const Json metas, Member(graph, "tensor_values"));
     for (const Json spec : inputs) TERN_TRY(AddInput(spec, metas, graph, out, reader));
     TERN_TRY(reader.ReadNodes(graph));
-    return SetOutputs(graph, signature, out, reader);
+    if (!buffers_->AllKnown()) return false;
+    TERN_TRY(SetOutputs(graph, signature, out, reader));
+    return true;
   }
 
   Status AddInput(Json json, Json metas, Json graph, Graph& out, GraphReader& reader) {
@@ -111,17 +140,8 @@ class ProgramReader {
     TERN_ASSIGN(const std::string path, TextIn(spec.value, parameter ? "parameter_name"
                                                            : buffer  ? "buffer_name"
                                                                      : "tensor_constant_name"));
-    return AddWeight(name, path, out, reader);
-  }
-
-  Status AddWeight(const std::string& name, const std::string& path, Graph& out, GraphReader& reader) {
-    auto weight = weights_->Find(path);
-    if (!weight.ok())
-      return Status(weight.status().code(), StrCat("weight '", path, "': ", weight.status().message()));
-    TensorPtr tensor = TorchContext::NewTensor(out.AddConstant(std::move(weight->tensor), path));
-    tensor->complex = weight->complex;
+    TERN_ASSIGN(const TensorPtr tensor, buffers_->Add(path, out));
     reader.names[name] = Arg::Of(tensor);
-    kept_.emplace_back(path, tensor);
     return {};
   }
 
@@ -158,21 +178,11 @@ class ProgramReader {
     return {};
   }
 
-  Status CheckKept() const {
-    for (const auto& [path, tensor] : kept_)
-      if (tensor->writes() > 0)
-        return Unsupported(
-            "the program changes the buffer '", path,
-            "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
-    return {};
-  }
-
   Status SetOutputs(Json graph, Json signature, Graph& out, GraphReader& reader) {
     TERN_ASSIGN(const auto specs, ArrayIn(signature, "output_specs"));
     TERN_ASSIGN(const auto results, ArrayIn(graph, "outputs"));
     if (specs.size() != results.size())
       return InvalidModel("the signature lists ", specs.size(), " outputs, the graph ", results.size());
-    TERN_TRY(CheckKept());
     OutputList outputs(out);
     size_t i = 0;
     for (const Json json : specs) {
@@ -184,11 +194,13 @@ class ProgramReader {
             "the program changes one of its inputs; the changed input is not an output");
         continue;
       }
-      if (spec.kind == "buffer_mutation") {
-        TERN_ASSIGN(const std::string path, TextIn(spec.value, "buffer_name"));
-        return Unsupported(
-            "the program changes the buffer '", path,
-            "', and Tern does not keep changed buffers between runs; export the model in evaluation mode");
+      if (spec.kind == "buffer_mutation" || spec.kind == "parameter_mutation") {
+        TERN_ASSIGN(const std::string path, MutatedBuffer(spec));
+        TERN_ASSIGN(const Arg arg, ReadArgument(result, reader.names));
+        Builder b(out);
+        TERN_ASSIGN(Value * value, reader.ValueOf(arg, b));
+        buffers_->SetResult(path, value);
+        continue;
       }
       if (spec.kind != "user_output" && spec.kind != "loss_output")
         return Unsupported("a program with outputs of the kind '", spec.kind, "'");
@@ -201,14 +213,14 @@ class ProgramReader {
       TERN_ASSIGN(Value * v, reader.ValueOf(arg, b));
       TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", i - 1) : names[0]));
     }
+    TERN_TRY(buffers_->AddStates(reader.context, out, outputs));
     return outputs.Finish();
   }
 
   const Archive& archive_;
   load::ReadContext& options_;
   std::set<std::string> symbols_;
-  std::unique_ptr<Weights> weights_;
-  std::vector<std::pair<std::string, TensorPtr>> kept_;  // parameters, buffers and constants
+  Buffers* buffers_ = nullptr;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "import/torch/export/state.h"
 
 #include "import/torch/export/arguments.h"
+#include "import/torch/script/state.h"
 #include "import/torch/weights.h"
 #include "ir/builder.h"
 
@@ -67,13 +68,64 @@ class RawWeights : public Weights {
   std::map<std::string, Buffer> storages_;
 };
 
+// torch 2.7 and older: dicts of torch.save, one for parameters and buffers and one for constants.
+class PickledWeights : public Weights {
+ public:
+  // Does nothing if the archive does not have the entry, or if it is empty.
+  Status AddDict(const Archive& outer, const std::string& entry) {
+    if (!outer.Has(entry)) return {};
+    TERN_ASSIGN(const Buffer bytes, outer.Read(entry));
+    if (bytes.size() == 0) return {};
+    auto archive = Archive::Open(bytes, true);
+    if (!archive.ok()) return archive.TakeStatus().While(StrCat("reading '", entry, "'"));
+    if (archive->big_endian()) return Unsupported("an archive with big-endian weights");
+    auto dict = std::make_unique<Dict>(std::move(*archive));
+    TERN_ASSIGN(const Buffer pickle, dict->archive.Read("data.pkl"));
+    auto parsed = script::Pickle::Parse({reinterpret_cast<const char*>(pickle.data()), pickle.size()});
+    if (!parsed.ok()) return parsed.TakeStatus().While(StrCat("reading '", entry, "'"));
+    dict->pickle = std::move(*parsed);
+    if (!dict->pickle.root().Is(script::Pickled::Kind::kDict))
+      return InvalidModel("'", entry, "' is not a dict of tensors");
+    dicts_.push_back(std::move(dict));
+    return {};
+  }
+
+  Result<Weight> Find(const std::string& path) override {
+    for (const auto& dict : dicts_) {
+      const script::Pickled* tensor = dict->pickle.root().Find(path);
+      if (!tensor) continue;
+      if (!tensor->Is(script::Pickled::Kind::kTensor)) return Unsupported("it is not a tensor");
+      TERN_ASSIGN(Tensor contents, dict->weights.Read(*tensor, "data"));
+      return Weight{std::move(contents), false};
+    }
+    return InvalidModel("the archive does not list it");
+  }
+
+ private:
+  struct Dict {
+    explicit Dict(Archive from) : archive(std::move(from)), weights(archive) {}
+    Archive archive;
+    script::Weights weights;
+    script::Pickle pickle;
+  };
+  std::vector<std::unique_ptr<Dict>> dicts_;
+};
+
+Result<std::unique_ptr<Weights>> OpenOlderWeights(const Archive& archive) {
+  auto weights = std::make_unique<PickledWeights>();
+  // torch 2.4 and older gave all entries the extension .json.
+  for (const char* extension : {".pt", ".json"}) {
+    TERN_TRY(weights->AddDict(archive, StrCat("serialized_state_dict", extension)));
+    TERN_TRY(weights->AddDict(archive, StrCat("serialized_constants", extension)));
+  }
+  return std::unique_ptr<Weights>(std::move(weights));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::string& model) {
   if (archive.big_endian()) return Unsupported("an archive with big-endian weights");
-  if (model.empty())
-    return Unsupported(
-        "an archive of PyTorch 2.7 or older; load it with torch.export.load and save it with a newer version");
+  if (model.empty()) return OpenOlderWeights(archive);
   auto weights = std::make_unique<RawWeights>(archive);
   TERN_TRY(weights->AddList("data/weights/", StrCat("data/weights/", model, "_weights_config.json")));
   TERN_TRY(weights->AddList("data/constants/", StrCat("data/constants/", model, "_constants_config.json")));

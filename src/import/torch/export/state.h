@@ -29,6 +29,7 @@ class OutputList {
  public:
   explicit OutputList(Graph& graph) : graph_(graph) {}
   Status Add(Value* value, std::string name);
+  int size() const { return static_cast<int>(outputs_.size()); }
   Status Finish();
 
  private:

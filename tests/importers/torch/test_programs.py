@@ -1,0 +1,172 @@
+"""Programs as a whole: archives of older versions, buffers that a program writes, control flow, conversions."""
+
+import pathlib
+import tempfile
+import unittest
+import zipfile
+
+import numpy as np
+import onnxruntime
+import torch
+from harness import check, compare, run_program, to_numpy
+from run_model import run_model, tern
+from torch import nn
+from torch._export.serde.serialize import serialize
+from torch._higher_order_ops.map import map as torch_map
+from torch._higher_order_ops.scan import scan
+
+AUTO = torch.export.Dim.AUTO
+
+
+def save_older(program, path, extension="pt"):
+    """Writes the layout of PyTorch 2.7 and older, which torch.export.load still reads."""
+    parts = serialize(program)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("serialized_exported_program.json", parts.exported_program)
+        archive.writestr(f"serialized_state_dict.{extension}", parts.state_dict)
+        archive.writestr(f"serialized_constants.{extension}", parts.constants)
+        archive.writestr(f"serialized_example_inputs.{extension}", parts.example_inputs)
+        archive.writestr("version", "8.8")
+
+
+class OlderArchives(unittest.TestCase):
+    def test_layout_of_2_7(self):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.GELU(), nn.Linear(8, 3)).eval()
+        with torch.no_grad():
+            net[1].running_mean.normal_()
+        program = torch.export.export(net, (torch.randn(5, 4),), dynamic_shapes=({0: AUTO},))
+        x = torch.randn(3, 4)
+        with tempfile.TemporaryDirectory() as folder:
+            for extension in ("pt", "json"):
+                path = pathlib.Path(folder, f"{extension}.pt2")
+                save_older(program, path, extension)
+                compare(self, net(x), run_model(path, {"input": x.numpy()}), 1e-3, 1e-5)
+
+    def test_constants_and_tied_weights(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words, self.head = nn.Embedding(7, 4), nn.Linear(4, 7, bias=False)
+                self.head.weight = self.words.weight
+                self.register_buffer("mask", torch.ones(5, 5).tril(), persistent=False)
+
+            def forward(self, ids):
+                return self.head(self.mask @ self.words(ids)) * torch.tensor([2.0])
+
+        net, ids = Net().eval(), torch.randint(0, 7, (2, 5))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.pt2")
+            save_older(torch.export.export(net, (ids,)), path)
+            compare(self, net(ids), run_model(path, {"ids": ids.numpy()}), 1e-3, 1e-5)
+
+
+class Cache(nn.Module):
+    """Three buffers: one starts at zero, one does not, one is written in part."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("sums", torch.zeros(2, 3))
+        self.register_buffer("count", torch.full((1,), 5, dtype=torch.int64))
+        self.register_buffer("ring", torch.zeros(4, 3))
+        self.register_buffer("factor", torch.full((3,), 1.5))
+
+    def forward(self, x):
+        self.sums.add_(x)
+        self.count += 1
+        self.ring[1:3] = x * self.factor
+        return self.sums * self.count + self.ring[:2]
+
+
+class Buffers(unittest.TestCase):
+    def check(self, core):
+        torch.manual_seed(0)
+        net, xs = Cache(), [torch.randn(2, 3) for _ in range(3)]
+        program = torch.export.export(Cache(), (xs[0],))
+        program = program.run_decompositions() if core else program
+        wanted = [net(x).numpy() for x in xs]
+        with tempfile.TemporaryDirectory() as folder:
+            path, converted = pathlib.Path(folder, "model.pt2"), pathlib.Path(folder, "model.onnx")
+            torch.export.save(program, path)
+            first = run_model(path, {"x": xs[0].numpy()})
+            self.assertEqual(len(first), 1)
+            np.testing.assert_allclose(next(iter(first.values())), wanted[0], rtol=1e-5)
+            # ONNX has no states: they are inputs and outputs there.
+            tern("convert", path, "-o", converted)
+            states = {"sums": np.zeros((2, 3), "f4"), "count": np.zeros(1, "i8"), "ring": np.zeros((4, 3), "f4"), "started": np.array(False)}
+            for x, w in zip(xs, wanted):
+                got = run_model(converted, {"x": x.numpy(), **states})
+                np.testing.assert_allclose(got[next(iter(first))], w, rtol=1e-5)
+                states = {name: got[f"{name}.next"] for name in states}
+            np.testing.assert_allclose(states["ring"], net.ring.numpy(), rtol=1e-5)
+
+    def test_in_place(self):
+        self.check(core=False)
+
+    def test_returned(self):
+        self.check(core=True)
+
+
+class ControlFlow(unittest.TestCase):
+    def test_scan(self):
+        def step(carry, x):
+            carry = carry * 0.5 + x.sum(-1, keepdim=True)
+            return carry, torch.sin(carry) * x
+
+        for core in (False, True):
+            check(self, lambda c, x: scan(step, c, x), (torch.randn(3, 1), torch.randn(5, 3, 4)), decompose=core)
+
+    def test_scan_of_several_values(self):
+        def step(carry, xs):
+            a, b = carry
+            x, y = xs
+            return [a + x, b * y], [a * b, x - y]
+
+        for core in (False, True):
+            args = ([torch.randn(2), torch.randn(2)], [torch.randn(6, 2), torch.randn(6, 2)])
+            check(self, lambda c, x: scan(step, c, x), args, decompose=core)
+
+    def test_reversed_scan(self):
+        check(self, lambda c, x: scan(lambda c, x: (c + x, c * x), c, x, reverse=True), (torch.randn(3), torch.randn(4, 3)))
+
+    def test_map(self):
+        for core in (False, True):
+            check(self, lambda x, w: torch_map(lambda row, w: torch.relu(row @ w).cumsum(0), x, w),
+                  (torch.randn(5, 3, 4), torch.randn(4, 2)), decompose=core)
+
+
+class ProjectedLstm(unittest.TestCase):
+    def test_projections(self):
+        torch.manual_seed(0)
+        for options in ({}, {"bidirectional": True}, {"num_layers": 2, "bidirectional": True, "batch_first": True}, {"bias": False}):
+            with self.subTest(**options):
+                batch = 0 if options.get("batch_first") else 1
+                more = [(torch.randn(5, 2, 3) if batch == 0 else torch.randn(4, 5, 3),)]
+                check(self, nn.LSTM(3, 6, proj_size=2, **options), (torch.randn(4, 2, 3),), dynamic=({batch: AUTO},), more=more)
+        check(self, nn.LSTM(3, 6, proj_size=2), (torch.randn(4, 3),))
+
+
+class Conversions(unittest.TestCase):
+    def test_tern_and_onnx(self):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Conv2d(3, 8, 3, 2), nn.BatchNorm2d(8), nn.SiLU(), nn.Flatten(2), nn.TransformerEncoderLayer(9, 3, 16, batch_first=True)).eval()
+        x = torch.randn(2, 3, 8, 8)
+        for core in (False, True):
+            program = torch.export.export(net, (x,), dynamic_shapes=({0: AUTO},))
+            program = program.run_decompositions() if core else program
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "model.pt2")
+                names = list(run_program(program, (x,), None, keep=path))
+                for extension in ("tern", "onnx"):
+                    converted = pathlib.Path(folder, f"model.{extension}")
+                    tern("convert", path, "-o", converted)
+                    got = run_model(converted, {"input": to_numpy(x)})
+                    self.assertEqual(list(got), names)
+                    compare(self, net(x), got, 1e-3, 1e-5)
+                session = onnxruntime.InferenceSession(str(converted), providers=["CPUExecutionProvider"])
+                results = session.run(names, {"input": to_numpy(x)})
+                compare(self, net(x), dict(zip(names, results)), 1e-3, 1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()
