@@ -22,6 +22,9 @@ Status ReadQuantization(const fb::QuantizationParameters& p, TensorInfo& info) {
   for (float s : q.scales)
     if (!(s >= 0) || !std::isfinite(s))
       return InvalidModel(info.Describe(), ": the scale ", s, " is negative or not finite");
+  for (int64_t z : q.zeros)
+    if (z != static_cast<int32_t>(z))
+      return InvalidModel(info.Describe(), ": the zero point ", z, " does not fit into 32 bits");
   if (q.zeros.size() == 1 && q.scales.size() > 1) q.zeros.resize(q.scales.size(), q.zeros[0]);
   if (!q.zeros.empty() && !q.scales.empty() && q.zeros.size() != q.scales.size())
     return InvalidModel(info.Describe(), " has ", q.scales.size(), " scales, but ", q.zeros.size(),

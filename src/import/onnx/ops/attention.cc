@@ -92,15 +92,19 @@ Value* RepeatHeads(OnnxNode& n, Value* x, int64_t heads, int64_t times) {
                                              {{"axis", int64_t{0}}})});
 }
 
+// x is null after an error.
 Value* Times(OnnxNode& n, Value* x, double factor) {
+  if (!x) return nullptr;
   return n.b.Op("Binary", {x, n.b.Scalar(x->type.dtype, factor)}, {{"kind", std::string("mul")}});
 }
 
 Value* CastTo(OnnxNode& n, Value* x, DType to) {
-  return x->type.dtype == to ? x : n.b.Op("Cast", {x}, {{"to", to}});
+  if (!x || x->type.dtype == to) return x;
+  return n.b.Op("Cast", {x}, {{"to", to}});
 }
 
 Status ConvertFlexAttention(OnnxNode& n) {
+  if (!n.In(0) || !n.In(1) || !n.In(2)) return n.Bad("needs the inputs Q, K and V");
   const Shape &q = n.In(0)->type.shape, &k = n.In(1)->type.shape;
   if (q.rank() != 4 || k.rank() != 4 || !q[1].known() || !k[1].known() || !q[3].known())
     return n.NotYet("inputs without known heads: ", n.In(0)->type.ToString(), " and ",
