@@ -174,9 +174,11 @@ class ProgramReader {
       return InvalidModel("the signature lists ", specs.size(), " outputs, the graph ", results.size());
     TERN_TRY(CheckKept());
     OutputList outputs(out);
-    size_t i = 0;
+    auto next = results.begin();
     for (const Json json : specs) {
-      const Json result = results.at(i++);
+      if (next == results.end()) return WrongJson("an output");  // size() is limited to 2^24 - 1
+      const Json result = *next;
+      ++next;
       TERN_ASSIGN(const Union spec, UnionOf(json));
       if (spec.kind == "token") continue;
       if (spec.kind == "user_input_mutation") {
