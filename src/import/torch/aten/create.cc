@@ -119,7 +119,7 @@ Status TriangleIndices(AtenNode& n, bool upper) {
       }
   const auto count = static_cast<int64_t>(r.size());
   r.insert(r.end(), c.begin(), c.end());
-  n.Out(n.b.Const(Tensor::Of(n.Type("dtype", DType::kI64), {2, count}, r)));
+  n.Out(n.b.Const(import::Numbers(n.b, n.Type("dtype", DType::kI64), {2, count}, r)));
   return {};
 }
 

@@ -111,7 +111,7 @@ Result<Value*> Real(AtenNode& n, Value* x, int64_t axis, int64_t length) {
   if (mirrored > 0) {
     Value* part =
         n.b.Op("Slice", {kept, n.b.Ints({mirrored}), n.b.Ints({0}), n.b.Ints({axis}), n.b.Ints({-1})});
-    Value* sign = n.b.Const(Tensor::Of(x->type.dtype, {2}, {1, -1}));
+    Value* sign = n.b.Const(import::Numbers(n.b, x->type.dtype, {2}, {1, -1}));
     kept = e.Concat({kept, e.Mul(part, sign)}, axis);
   }
   Value* y = n.b.Op("DFT", {kept, nullptr, e.Long(axis)}, {{"inverse", true}});

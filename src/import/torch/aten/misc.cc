@@ -118,7 +118,7 @@ Status HammingWindow(AtenNode& n) {
   for (int64_t i = 0; i < length; ++i)
     values.push_back(alpha - beta * std::cos(2 * M_PI * static_cast<double>(i) / count));
   if (length == 1) values = {1};
-  n.Out(n.b.Const(Tensor::Of(n.Type("dtype", DType::kF32), {length}, values)));
+  n.Out(n.b.Const(import::Numbers(n.b, n.Type("dtype", DType::kF32), {length}, values)));
   return {};
 }
 

@@ -106,7 +106,7 @@ Value* AverageAlong(AtenNode& n, Value* x, int64_t axis, int64_t size, int64_t c
     for (int64_t k = a; k < z; ++k)
       weights[static_cast<size_t>(k * count + i)] = 1.0 / static_cast<double>(z - a);
   }
-  Value* matrix = n.b.Const(Tensor::Of(x->type.dtype, {size, count}, weights));
+  Value* matrix = n.b.Const(import::Numbers(n.b, x->type.dtype, {size, count}, weights));
   const int rank = x->type.shape.rank();
   if (axis == rank - 1) return n.b.Op("MatMul", {x, matrix});
   const auto there = MovedPerm(rank, axis, rank - 1), back = MovedPerm(rank, rank - 1, axis);
