@@ -84,9 +84,9 @@ Converter AvgPool(int axes) {
     if (fixed && n.Bool("ceil_mode")) return n.NotYet("divisor_override with ceil_mode");
     Value* y = n.b.Op("Pool", {in.x}, attrs);
     if (fixed) {
-      int64_t taps = 1;
-      for (const int64_t k : w.kernel) taps *= k;
-      y = e.Mul(y, e.Like(y, static_cast<double>(taps) / static_cast<double>(n.Int("divisor_override", 1))));
+      double taps = 1;
+      for (const int64_t k : w.kernel) taps *= static_cast<double>(k);
+      y = e.Mul(y, e.Like(y, taps / static_cast<double>(n.Int("divisor_override", 1))));
     }
     n.Out(in.added ? e.Squeeze(y, {0}) : y);
     return {};
