@@ -138,6 +138,7 @@ Status InverseReal(AtenNode& n) {
   Value* x = Pairs(n);
   const Arg present = SizeOf(n.b, x, axis);
   if (!present.known() && !n.Has("n")) return n.NotYet("an inverse transform of a dim of unknown size");
+  if (present.known() && present.integer > INT32_MAX) return n.NotYet("a dim of size ", present.integer);
   const int64_t length = n.Int("n", 2 * (present.integer - 1));
   TERN_ASSIGN(Value * y, Real(n, x, axis, length));
   Emit e(n.b);
