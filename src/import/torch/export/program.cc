@@ -175,7 +175,9 @@ class ProgramReader {
     TERN_TRY(CheckKept());
     OutputList outputs(out);
     auto next = results.begin();
+    int index = -1;  // of the output
     for (const Json json : specs) {
+      ++index;
       if (next == results.end()) return WrongJson("an output");  // size() is limited to 2^24 - 1
       const Json result = *next;
       ++next;
@@ -201,7 +203,7 @@ class ProgramReader {
       TERN_TRY(NamesOfOutput(result, names));
       Builder b(out);
       TERN_ASSIGN(Value * v, reader.ValueOf(arg, b));
-      TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", i - 1) : names[0]));
+      TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", index) : names[0]));
     }
     return outputs.Finish();
   }
