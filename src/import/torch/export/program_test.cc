@@ -125,6 +125,17 @@ TEST(Program, SurvivesExtremeArguments) {
     }
 }
 
+TEST(Program, RefusesOverloadsOfNumbers) {
+  for (const std::string op : {"ceil.int", "floor.Scalar", "neg.float", "round.int", "relu.int"}) {
+    const std::string node =
+        "{\"target\":\"torch.ops.aten." + op +
+        "\",\"inputs\":[{\"name\":\"a\",\"arg\":{\"as_int\":1}}],\"outputs\":[{\"as_tensor\":{\"name\":\"y\"}}],"
+        "\"metadata\":{}}";
+    EXPECT_NE(ErrorOf(ProgramOf(node)).find("aten::" + op.substr(0, op.find('.'))), std::string::npos)
+        << ErrorOf(ProgramOf(node));
+  }
+}
+
 // The product along the first axis fails, because its operands are bools. The second one has an operand of
 // unknown type.
 TEST(Program, ReportsTheFirstErrorOfAPooling) {
