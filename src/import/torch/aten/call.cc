@@ -93,7 +93,8 @@ Result<std::vector<Arg>> Convert(TorchContext& context, const BoundCall& given) 
   BoundCall call = given;
   TERN_ASSIGN(const bool complex, PrepareComplex(context, call));
   const Converter* converter = Converters().Find(call.schema->name, call.schema->overload);
-  if (!converter || Writes(*call.schema) || OnlyNumbers(*call.schema)) return Unsupported("operator ", call.schema->FullName());
+  if (!converter || Writes(*call.schema) || OnlyNumbers(*call.schema))
+    return Unsupported("operator ", call.schema->FullName());
   Builder b(context.graph());
   b.At(call.place.name, call.place.origin);
   AtenNode node(context, b, *call.schema, call.args);
