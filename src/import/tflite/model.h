@@ -1,5 +1,6 @@
 // A TensorFlow Lite model whose flatbuffer has been verified, and the bytes of its tensors.
 #pragma once
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,8 +50,15 @@ class Model {
 };
 
 std::string TextOf(const flatbuffers::String* text);
+// The elements of a vector of a hostile file may be misaligned; the verifier does not check them.
 template <class T> std::vector<int64_t> LongsOf(const flatbuffers::Vector<T>* values) {
-  return values ? std::vector<int64_t>(values->begin(), values->end()) : std::vector<int64_t>();
+  std::vector<int64_t> out(values ? values->size() : 0);
+  for (size_t i = 0; i < out.size(); ++i) {
+    T element;
+    std::memcpy(&element, values->Data() + i * sizeof(T), sizeof(T));
+    out[i] = static_cast<int64_t>(element);
+  }
+  return out;
 }
 
 }  // namespace tern::tflite
