@@ -138,10 +138,7 @@ std::string Tensor::Describe() const { return tern::Describe(dtype_, dims_); }
 
 Tensor Tensor::Of(DType dtype, const Dims& dims, const std::vector<double>& values) {
   Tensor t(dtype, dims);
-  if (IsInt(dtype) || dtype == DType::kBool)
-    FromLongs({values.begin(), values.end()}, t);
-  else
-    FromDoubles(values, t);
+  FromDoubles(values, t);
   return t;
 }
 

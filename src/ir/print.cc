@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <set>
 
+#include "base/unique_names.h"
 #include "ir/float_text.h"
 #include "ir/text.h"
 
@@ -129,14 +129,12 @@ class Printer {
     if (it != names_.end()) return it->second;
     const char sigil = v->is_constant() ? '#' : '%';
     std::string base = v->name.empty() ? StrCat(next_++) : PlainName(v->name) ? v->name : QuoteText(v->name);
-    std::string name = sigil + base;
-    for (int i = 1; !taken_.insert(name).second; ++i) name = StrCat(sigil, base, "~", i);
-    return names_[v] = name;
+    return names_[v] = taken_.Make(sigil + base);
   }
 
   PrintOptions options_;
   std::map<const Value*, std::string> names_;
-  std::set<std::string> taken_;
+  UniqueNames taken_{"~"};
   int next_ = 0;
 };
 

@@ -15,4 +15,10 @@ std::vector<int64_t> ChannelsLastPerm(int64_t rank) {
   return perm;
 }
 
+Tensor Numbers(Builder& b, DType dtype, const Dims& dims, const std::vector<double>& values) {
+  if (IsNumeric(dtype) || dtype == DType::kBool) return Tensor::Of(dtype, dims, values);
+  b.Fail(Unsupported("numbers of type ", DTypeName(dtype), " are needed"));
+  return Tensor::Of(DType::kF32, dims, values);
+}
+
 }  // namespace tern::import

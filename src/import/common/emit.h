@@ -12,6 +12,10 @@ namespace tern::import {
 std::vector<int64_t> ChannelsFirstPerm(int64_t rank);
 std::vector<int64_t> ChannelsLastPerm(int64_t rank);
 
+// Returns a tensor of numbers for a constant or an attribute. If numbers cannot have the type, for example
+// because an earlier error left it unknown, reports an error to the builder and returns f32.
+Tensor Numbers(Builder& b, DType dtype, const Dims& dims, const std::vector<double>& values);
+
 // The Emit of each importer extends this class.
 class EmitBase {
  public:

@@ -3,6 +3,7 @@
 #include "import/mindir/importer.h"
 #include "import/mindir/operators.h"
 #include "import/testing.h"
+#include "ir/evaluate.h"
 
 namespace tern::mindir {
 namespace {
@@ -167,6 +168,26 @@ TEST(Mindir, ReadsTheFormatNhwc) {
   const auto graph = m.Read();
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   EXPECT_EQ((*graph)->outputs()[0]->type.ToString(), "f32[1,4,2,2]");
+}
+
+// Like every other size, size 1 samples the middle of the image.
+TEST(Mindir, UpsamplesToSize1) {
+  Model m;
+  m.Input("x", {1, 1, 1, 3});
+  auto* size = m.Constant("g:size", A::TUPLE);
+  for (int i = 0; i < 2; ++i) {
+    auto* element = size->add_values();
+    element->set_type(A::INT64);
+    element->add_ints(1);
+  }
+  m.Node("UpsampleBilinear2D", {"g:x", "g:size"}, "g:y");
+  m.Output("g:y");
+  const auto graph = m.Read();
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  const auto y = EvaluateGraph(**graph, {Datum(Tensor::Of(DType::kF32, {1, 1, 1, 3}, {1, 2, 9}))});
+  ASSERT_TRUE(y.ok()) << y.status().ToString();
+  EXPECT_EQ((*y)[0].tensor.Describe(), "f32[1,1,1,1]");
+  EXPECT_EQ(LoadDouble((*y)[0].tensor, 0), 2);
 }
 
 TEST(Mindir, TuplesBecomeOutputs) {

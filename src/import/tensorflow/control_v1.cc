@@ -44,10 +44,12 @@ Result<Condition> ConditionOf(const Frames& frames, const pb::NodeDef& merge) {
     return Unsupported("node '", merge.name(), "' (Merge) has ", inputs.size(), " inputs");
   const Guards first = frames.GuardsOf(inputs[0]), second = frames.GuardsOf(inputs[1]);
   for (const auto& [predicate, side] : first) {
-    const auto other = second.find(predicate);
-    if (other == second.end() || other->second == side) continue;
+    const Guards opposite = {{predicate, 1 - side}};
+    if (side < 0 || side > 1 ||
+        !std::includes(second.begin(), second.end(), opposite.begin(), opposite.end()))
+      continue;
     Condition c;
-    c.predicate = predicate;
+    c.predicate = frames.PredicateName(predicate);
     c.sides[side] = inputs[0];
     c.sides[1 - side] = inputs[1];
     c.index[1 - side] = 1;
@@ -66,7 +68,7 @@ std::vector<std::string> Outside(BodyImporter& importer, const Frames& frames, c
     open.pop_back();
     const std::string name = NodeOf(tensor);
     const pb::NodeDef* node = importer.body().Find(name);
-    if (!frames.GuardsOf(tensor).count(condition.predicate) || !node) {
+    if (!frames.DependsOn(tensor, condition.predicate) || !node) {
       found.push_back(name);
       continue;
     }

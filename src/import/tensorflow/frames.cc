@@ -1,6 +1,7 @@
 #include "import/tensorflow/frames.h"
 
 #include <algorithm>
+#include <climits>
 #include <set>
 
 namespace tern::tensorflow {
@@ -108,16 +109,26 @@ Guards Frames::GuardsOf(const std::string& tensor) const {
   if (!name.ok()) return {};
   const auto found = guards_.find(name->node);
   Guards guards = found == guards_.end() ? Guards() : found->second;
-  const pb::NodeDef* node = body_->Find(name->node);
-  if (Is(node, "Switch") && !IsLoopSwitch(*node) && node->input_size() > 1 && !IsControl(tensor))
-    guards[PredicateOf(*node)] = name->index;
+  const auto own = switches_.find(name->node);
+  if (own == switches_.end() || IsControl(tensor)) return guards;
+  const auto place = std::lower_bound(guards.begin(), guards.end(), std::make_pair(own->second, INT_MIN));
+  if (place != guards.end() && place->first == own->second)
+    place->second = name->index;
+  else
+    guards.insert(place, {own->second, name->index});
   return guards;
+}
+
+bool Frames::DependsOn(const std::string& tensor, const std::string& predicate) const {
+  const Guards guards = GuardsOf(tensor);
+  return std::any_of(guards.begin(), guards.end(),
+                     [&](const auto& guard) { return PredicateName(guard.first) == predicate; });
 }
 
 Guards Frames::Combine(const pb::NodeDef& node) const {
   const bool merge = Is(&node, "Merge") && !IsLoopMerge(node.name());
-  Guards all;
-  std::set<std::string> opposed;
+  std::map<int, int> all;
+  std::set<int> opposed;
   for (const std::string& input : Sources(node)) {
     if (merge && IsControl(input)) continue;
     for (const auto& [predicate, side] : GuardsOf(input)) {
@@ -125,11 +136,16 @@ Guards Frames::Combine(const pb::NodeDef& node) const {
       if (!fresh && place->second != side) opposed.insert(predicate);
     }
   }
-  for (const std::string& predicate : opposed) all.erase(predicate);
-  return all;
+  for (const int predicate : opposed) all.erase(predicate);
+  return {all.begin(), all.end()};
 }
 
 std::string Frames::PredicateOf(const pb::NodeDef& node) const {
+  const auto found = switches_.find(node.name());
+  return found == switches_.end() ? FollowPredicate(node) : PredicateName(found->second);
+}
+
+std::string Frames::FollowPredicate(const pb::NodeDef& node) const {
   const auto inputs = DataInputs(node);
   if (inputs.size() < 2) return {};
   std::string tensor = inputs[1];
@@ -158,10 +174,22 @@ bool Frames::IsInside(const std::string& node) const {
          (guards != guards_.end() && !guards->second.empty()) || Is(body_->Find(node), "Switch");
 }
 
+void Frames::FindPredicates(const Body& body) {
+  std::map<std::string, std::vector<std::string>> users;  // predicate → Switches
+  for (const auto& [name, node] : body.nodes)
+    if (Is(node, "Switch") && node->input_size() > 1 && !IsLoopSwitch(*node))
+      users[FollowPredicate(*node)].push_back(name);
+  for (const auto& [predicate, names] : users) {
+    for (const std::string& name : names) switches_[name] = static_cast<int>(predicates_.size());
+    predicates_.push_back(predicate);
+  }
+}
+
 Status Frames::FindGuards(const Body& body) {
   const bool any = std::any_of(body.nodes.begin(), body.nodes.end(),
                                [](const auto& entry) { return Is(entry.second, "Merge"); });
   if (!any) return {};
+  FindPredicates(body);
   // Depth-first with a stack of its own. A node is finished after its sources.
   std::set<std::string> entered;
   for (const auto& [first, ignored] : body.nodes) {
@@ -172,7 +200,9 @@ Status Frames::FindGuards(const Body& body) {
       const pb::NodeDef* node = body.Find(name);
       if (!node) continue;
       if (done) {
-        guards_[name] = Combine(*node);
+        Guards& guards = guards_[name] = Combine(*node);
+        if (guards.size() > kMaxGuards)
+          return Unsupported("node '", name, "' depends on more than ", kMaxGuards, " conditions");
         depths_[name] = DepthOf(*node);
         continue;
       }

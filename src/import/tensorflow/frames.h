@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -22,8 +23,10 @@ struct LoopFrame {
   std::vector<std::string> constants;  // Enter nodes of values that do not change
 };
 
-// Predicates of conditions that a tensor depends on: the tensor of the predicate → the side (0 or 1).
-using Guards = std::map<std::string, int>;
+// Conditions that a tensor depends on: pairs of the number of a predicate and the side (0 or 1), in ascending
+// order. A chain of Switches gives each of its nodes all guards before it, so their number is bounded.
+using Guards = std::vector<std::pair<int, int>>;
+inline constexpr size_t kMaxGuards = 256;
 
 class Frames {
  public:
@@ -41,10 +44,15 @@ class Frames {
   bool IsInside(const std::string& node) const;
   // The guards of one output of a node.
   Guards GuardsOf(const std::string& tensor) const;
+  // Whether a guard of the tensor has this predicate.
+  bool DependsOn(const std::string& tensor, const std::string& predicate) const;
+  const std::string& PredicateName(int number) const { return predicates_[static_cast<size_t>(number)]; }
 
  private:
   Status FindLoops(const Body& body);
   Status FindGuards(const Body& body);
+  void FindPredicates(const Body& body);
+  std::string FollowPredicate(const pb::NodeDef& node) const;
   Guards Combine(const pb::NodeDef& node) const;
   int DepthOf(const pb::NodeDef& node) const;
   std::vector<std::string> Sources(const pb::NodeDef& node) const;
@@ -54,6 +62,8 @@ class Frames {
   std::map<std::string, std::string> exits_;        // Exit → name of the frame
   std::map<std::string, std::string> loop_merges_;  // Merge → its Enter
   std::map<std::string, int> depths_;               // the number of loops around a node
+  std::vector<std::string> predicates_;             // in ascending order
+  std::map<std::string, int> switches_;             // Switch that is not in a loop → its predicate's number
   std::map<std::string, Guards> guards_;            // by node, without the side of a Switch's own output
 };
 

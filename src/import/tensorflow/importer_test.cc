@@ -69,5 +69,47 @@ TEST(TensorFlow, NamesTheVariablesThatAreMissing) {
   EXPECT_NE(said.find("variable 'v' has no value"), std::string::npos) << said;
 }
 
+const std::string kPredicate =
+    R"(node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_BOOL } }
+  attr { key: "shape" value { shape { } } } } )";
+
+// Returns `count` Switches, each of which reads the one before it and has a predicate of its own.
+std::string SwitchChain(int count) {
+  std::string nodes;
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    nodes +=
+        "node { name: \"p" + n + "\" op: \"Placeholder\" attr { key: \"dtype\" value { type: DT_BOOL } } } ";
+    nodes += "node { name: \"s" + n + "\" op: \"Switch\" input: \"" +
+             (i ? "s" + std::to_string(i - 1) : std::string("x")) + "\" input: \"p" + n + "\" } ";
+  }
+  const std::string last = "s" + std::to_string(count - 1);
+  return nodes + "node { name: \"y\" op: \"Merge\" input: \"" + last + "\" input: \"" + last + ":1\" }";
+}
+
+TEST(TensorFlow, ReadsSwitchAndMerge) {
+  const auto graph = Read(kPredicate +
+                          R"(node { name: "s" op: "Switch" input: "x" input: "p" }
+    node { name: "a" op: "Abs" input: "s" } node { name: "b" op: "Neg" input: "s:1" }
+    node { name: "y" op: "Merge" input: "a" input: "b" })");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->outputs()[0]->type.ToString(), "f32[x_0,3]");
+}
+
+TEST(TensorFlow, BoundsChainsOfSwitches) {
+  EXPECT_EQ(MessageOf(SwitchChain(100)).find("depends on more than"), std::string::npos);
+  const std::string said = MessageOf(SwitchChain(300));
+  EXPECT_NE(said.find("depends on more than 256 conditions"), std::string::npos) << said;
+}
+
+TEST(TensorFlow, RefusesOutputsThatASwitchDoesNotHave) {
+  for (const std::string side : {"2", "7", "100000"}) {
+    const std::string said = MessageOf(kPredicate + R"(node { name: "s" op: "Switch" input: "x" input: "p" }
+    node { name: "y" op: "Merge" input: "s" input: "s:)" +
+                                       side + "\" }");
+    EXPECT_NE(said.find("the condition is not clear"), std::string::npos) << said;
+  }
+}
+
 }  // namespace
 }  // namespace tern

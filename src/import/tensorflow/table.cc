@@ -47,7 +47,7 @@ Result<std::string> ReadBlock(std::string_view file, const Handle& handle) {
 }
 
 // A block holds entries, then the offsets of restart points and their number. An entry shares the first bytes
-// of its key with the key before. `total` is the number of bytes of all keys so far.
+// of its key with the key before. `total` is the memory of all keys so far, in bytes.
 Result<Entries> EntriesOf(const std::string& block, size_t& total) {
   if (block.size() < 4) return Broken("a block is too short");
   const size_t restarts = Load32(block.data() + block.size() - 4);
@@ -62,8 +62,8 @@ Result<Entries> EntriesOf(const std::string& block, size_t& total) {
       return Broken("an entry is cut short");
     key.resize(shared);
     key += rest.substr(0, fresh);
-    total += key.size();
-    if (total > kMaxTable) return Broken("its keys are too large");
+    total += key.size() + sizeof(Entries::value_type);
+    if (total > kMaxTable) return Broken("its keys are too many or too large");
     entries.emplace_back(key, std::string(rest.substr(fresh, size)));
     rest.remove_prefix(fresh + size);
   }

@@ -89,5 +89,14 @@ TEST(Table, RefusesBrokenFiles) {
   EXPECT_FALSE(ReadTable(cut).ok());
 }
 
+// An empty entry is three bytes of a block.
+TEST(Table, BoundsTheMemoryOfEntries) {
+  EXPECT_TRUE(ReadTable(Table(Block(std::string(3 * 1000, '\0')), 0)).ok());
+  const auto table = ReadTable(Table(Block(std::string(3 * 5'000'000, '\0')), 0));
+  ASSERT_FALSE(table.ok());
+  EXPECT_NE(table.status().message().find("its keys are too many or too large"), std::string::npos)
+      << table.status().message();
+}
+
 }  // namespace
 }  // namespace tern::tensorflow

@@ -1,6 +1,7 @@
 // Imports the main subgraph of a model: its inputs and outputs, and the values that it keeps between runs.
 #include <set>
 
+#include "base/unique_names.h"
 #include "import/common/unsupported.h"
 #include "import/tflite/graph_importer.h"
 #include "import/tflite/variables.h"
@@ -32,19 +33,6 @@ class Finder {
  private:
   const Model& model_;
   std::set<int> seen_;
-};
-
-// Makes a name that no other input or output has.
-class Names {
- public:
-  std::string Unique(std::string name) {
-    std::string unique = name;
-    for (int i = 1; !taken_.insert(unique).second; ++i) unique = StrCat(name, "_", i);
-    return unique;
-  }
-
- private:
-  std::set<std::string> taken_;
 };
 
 std::string NameOf(const Model& model, int subgraph, const TensorInfo& info, int tensor, bool output,
@@ -94,7 +82,7 @@ class MainImporter {
       if (info.resource) return Unsupported(info.Describe(), ": a resource as an input of the model");
       if (info.dtype == DType::kC64 || info.dtype == DType::kC128)
         return Unsupported(info.Describe(), ": complex inputs");
-      const std::string name = names_.Unique(
+      const std::string name = names_.Make(
           NameOf(model_, importer_.subgraph(), info, tensor, false, static_cast<int>(inputs.size())));
       inputs.push_back({graph_.AddInput(name, InputType(info, name)), -1});
     }
@@ -113,7 +101,7 @@ class MainImporter {
       if (!v) return Unsupported(info.Describe(), ": a resource as an output of the model");
       if (info.dtype == DType::kC64) v = b.Op("BitCast", {v}, {{"to", DType::kC64}});
       if (v->is_constant() || !named.insert(v).second) v = b.Op("Identity", {v});
-      v->name = names_.Unique(NameOf(model_, importer_.subgraph(), info, tensor, true, static_cast<int>(i)));
+      v->name = names_.Make(NameOf(model_, importer_.subgraph(), info, tensor, true, static_cast<int>(i)));
       outputs.push_back(v);
     }
     TERN_TRY(Status(b.status()));
@@ -125,7 +113,7 @@ class MainImporter {
   Graph& graph_;
   ModelContext context_;
   GraphImporter importer_;
-  Names names_;
+  UniqueNames names_;  // of inputs and outputs
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ class Archive {
   Result<Buffer> Read(std::string_view name) const;
   Result<std::string> ReadText(std::string_view name) const;
   bool big_endian() const { return big_endian_; }
+  size_t size() const { return bytes_.size(); }  // of the file
 
  private:
   Buffer bytes_;

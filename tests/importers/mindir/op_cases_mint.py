@@ -87,6 +87,7 @@ def images():
     case("UpsampleNearest2D", "", f"{F}.interpolate(x, size=(9, 5), mode='nearest')", want=by(lambda x: ops.interpolate(x, size=(9, 5), mode="nearest")), x=x)
     for align in (True, False):
         case("UpsampleBilinear2D", "", f"{F}.interpolate(x, size=(9, 11), mode='bilinear', align_corners={align})", want=by(lambda x, a=align: ops.interpolate(x, size=(9, 11), mode="bilinear", align_corners=a)), x=x)
+    case("UpsampleBilinear2D", "", f"{F}.interpolate(x, size=(1, 1), mode='bilinear', align_corners=False)", want=lambda x: x[:, :, 3:4, 2:4].mean(-1, keepdims=True), x=x)
     case("BatchNormExt", "", f"{F}.batch_norm(x, m, v, s, b)", want=lambda x, m, v, s, b: ((x.T - m[:, None]) / np.sqrt(v[:, None] + 1e-5) * s[:, None] + b[:, None]).T, x=f(5, 3), m=f(3), v=pos(3), s=f(3), b=f(3))
 
 

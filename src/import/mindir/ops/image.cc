@@ -65,7 +65,7 @@ Converter Upsample(const char* mode, bool corners) {
     Emit e(n);
     const char* coordinates = std::string_view(mode) == "nearest"       ? "asymmetric"
                               : corners && n.Bool(3, {"align_corners"}) ? "align_corners"
-                                                                        : "pytorch_half_pixel";
+                                                                        : "half_pixel";
     if (n.Has(1)) {
       n.Out(ResizeTo(n, ShapeValue(n, 1), mode, coordinates));
       return {};

@@ -100,7 +100,7 @@ Status Cross(MindNode& n) {
   int64_t axis = n.Int(2, {"dim"}, -65530);
   const auto [a, b] = Promoted(e, 0, 1);
   for (int i = 0; axis == -65530 && i < n.RankOf(0); ++i)
-    if (a->type.shape[i].Is(3)) axis = i;
+    if (n.In(0)->type.shape[i].Is(3)) axis = i;
   const auto rotated = [&](Value* v, std::vector<int64_t> order) {
     return e.Gather(v, n.b.Ints(order), axis);
   };

@@ -3,6 +3,7 @@
 
 #include "import/onnx/converter.h"
 #include "import/onnx/ops/attention_shapes.h"
+#include "import/onnx/require.h"
 
 namespace tern::onnx {
 
@@ -104,7 +105,7 @@ Value* CastTo(OnnxNode& n, Value* x, DType to) {
 }
 
 Status ConvertFlexAttention(OnnxNode& n) {
-  if (!n.In(0) || !n.In(1) || !n.In(2)) return n.Bad("needs the inputs Q, K and V");
+  for (int i : {0, 1, 2}) TERN_TRY(Require(n, i, kFloats));
   const Shape &q = n.In(0)->type.shape, &k = n.In(1)->type.shape;
   if (q.rank() != 4 || k.rank() != 4 || !q[1].known() || !k[1].known() || !q[3].known())
     return n.NotYet("inputs without known heads: ", n.In(0)->type.ToString(), " and ",
@@ -126,11 +127,13 @@ Status ConvertFlexAttention(OnnxNode& n) {
              precision);
   if (n.HasAttr("score_mod")) {
     TERN_ASSIGN(auto out, n.Inline("score_mod", {scores}));
+    if (out.empty()) return n.Bad("score_mod has no output");
     scores = out.at(0);
   }
   Value* probabilities = n.b.Op("Softmax", {scores}, {{"axis", int64_t{-1}}});
   if (n.HasAttr("prob_mod")) {
     TERN_ASSIGN(auto out, n.Inline("prob_mod", {probabilities}));
+    if (out.empty()) return n.Bad("prob_mod has no output");
     probabilities = out.at(0);
   }
   n.Out(0, CastTo(n, n.b.Op("MatMul", {probabilities, CastTo(n, values, precision)}), type));

@@ -156,6 +156,7 @@ Result<Tensor> Default(const OnnxNode& n, DType type) {
   }
   if (type == DType::kString) return Texts({n.Text("default_string", "_Unused")});
   if (IsFloat(type)) return Tensor::Of(type, {1}, {n.Float("default_float", -0.0f)});
+  if (!IsInt(type) && type != DType::kBool) return n.NotYet("values of type ", DTypeName(type));
   Tensor t(type, {1});
   StoreLong(t, 0, n.Int("default_int64", -1));
   return t;

@@ -9,6 +9,8 @@ Result<std::vector<int64_t>> FilterDims(TfNode& n, int i, int rank) {
   const Shape& shape = n.In(i)->type.shape;
   if (!shape.fully_known()) return n.NotYet("the shape of the filter is unknown");
   if (shape.rank() != rank) return n.Bad("the filter has ", shape.rank(), " axes, but must have ", rank);
+  for (const Dim& d : shape.dims)
+    if (d.value() > INT32_MAX) return n.Bad("the filter has the size ", d.value());
   return shape.Concrete();
 }
 
@@ -72,6 +74,9 @@ std::optional<int64_t> Surplus(const Dim& small, const Dim& large, int64_t kerne
 
 Result<Crop> CropOf(TfNode& n, const Dim& small, const Dim& large, int64_t kernel, int64_t stride,
                     const std::string& padding, std::pair<int64_t, int64_t> pads) {
+  constexpr int64_t kMost = int64_t{1} << 46;
+  for (const int64_t v : {large.known() ? large.value() : 0, pads.first, pads.second})
+    if (v < -kMost || v > kMost) return n.Bad("a size or pad of ", v);
   const auto known = Surplus(small, large, kernel, stride);
   if (!known) return Crop{0, 0, 0};
   const int64_t total = *known;
@@ -126,6 +131,8 @@ Status ConvTranspose(TfNode& n, int rank) {
   const bool spatial_only = (sizes->type.shape.rank() == 1 && sizes->type.shape[0].Is(rank - 2));
   const auto explicit_pads =
       n.HasAttr("explicit_paddings") ? n.Ints("explicit_paddings") : std::vector<int64_t>();
+  if (strides.size() + 2 != static_cast<size_t>(rank) || dilations.size() != strides.size())
+    return n.Bad("strides or dilations do not fit the filter");
   std::vector<int64_t> begins, ends, added;
   bool open = false;  // a size is known only at run time
   for (size_t i = 0; i + 2 < static_cast<size_t>(rank); ++i) {
@@ -175,6 +182,8 @@ Status DepthwiseTranspose(TfNode& n) {
   Value* x = WindowInput(n, 2, first);
   TERN_TRY(Status(n.b.status()));
   if (x->type.shape.rank() != 4) return n.Bad("the input has rank ", x->type.shape.rank());
+  if (strides.size() != 2 || dilations.size() != 2)
+    return n.Bad("strides or dilations do not fit the filter");
   std::vector<int64_t> begins, ends, added;
   for (size_t i = 0; i < 2; ++i) {
     if (!Surplus(x->type.shape[static_cast<int>(i) + 2], ElementOf(n.In(0), i + (first ? 2 : 1)),

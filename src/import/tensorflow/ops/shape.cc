@@ -177,6 +177,8 @@ Status SplitV(TfNode& n) {
     return {};
   }
   TERN_ASSIGN(auto sizes, n.Longs(1, "size_splits"));
+  for (const int64_t size : sizes)
+    if (size < -1 || size > INT32_MAX) return n.Bad("a part of size ", size);
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end()) {
     const Dim& dim = n.In(0)->type.shape[static_cast<int>(axis)];

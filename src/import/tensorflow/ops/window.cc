@@ -42,7 +42,7 @@ Result<std::vector<int64_t>> Spatial(TfNode& n, const std::vector<int64_t>& list
   for (size_t i = 1; i < list.size(); ++i)
     if (i != channels) out.push_back(list[i]);
   for (const int64_t v : out)
-    if (v < 1) return n.Bad(what, " contains ", v);
+    if (v < 1 || v > INT32_MAX) return n.Bad(what, " contains ", v);
   return out;
 }
 

@@ -106,6 +106,8 @@ Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter
   for (size_t i = 0; i < spatial; ++i) {
     const Dim &in = x[static_cast<int>(i) + 2], &k = filter[static_cast<int>(i) + first_kernel];
     if (!k.known()) return n.NotYet("a filter of unknown size");
+    if (out[i].known() && (out[i].value() < 0 || out[i].value() > INT32_MAX))
+      return n.Bad("a result of ", out[i].ToString(), " elements");
     // The sizes may be symbols, as long as their difference is known.
     const Dim stride(strides[i]), kernel((k.value() - 1) * dilations[i] + 1);
     const Dim surplus = (in - 1) * stride + kernel - out[i];

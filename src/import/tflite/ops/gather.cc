@@ -148,6 +148,7 @@ Value* Diagonal(Builder& b, int64_t rows, int64_t columns) {
 Status MatrixDiag(LiteNode& n) {
   Builder& b = n.b;
   Value* x = n.In(0);
+  if (n.RankOf(0) < 1) return n.Bad("the input has no dims");
   const Dim& size = x->type.shape[-1];
   if (!size.known()) return n.NotYet("an input of unknown size");
   Value* eye = CastTo(b, Diagonal(b, size.value(), size.value()), DType::kBool);
@@ -158,8 +159,9 @@ Status MatrixDiag(LiteNode& n) {
 Status MatrixSetDiag(LiteNode& n) {
   Builder& b = n.b;
   Value *x = n.In(0), *diagonal = n.In(1);
+  if (n.RankOf(0) < 2 || n.RankOf(1) < 1) return n.Bad("the inputs have too few dims");
   const Dim &rows = x->type.shape[-2], &columns = x->type.shape[-1];
-  if (n.RankOf(0) < 2 || !rows.known() || !columns.known()) return n.NotYet("an input of unknown size");
+  if (!rows.known() || !columns.known()) return n.NotYet("an input of unknown size");
   if (columns.value() > rows.value()) {
     const int64_t missing = columns.value() - rows.value(), rank = n.RankOf(1);
     std::vector<int64_t> pads(static_cast<size_t>(2 * rank));

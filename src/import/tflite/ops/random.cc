@@ -7,7 +7,8 @@ namespace {
 Value* Numbers(LiteNode& n, Value* shape, const char* kind) {
   const auto& o = n.Options<fb::RandomOptions>();
   const bool seeded = o.seed() != 0 || o.seed2() != 0;
-  const double seed = static_cast<double>(static_cast<float>(o.seed() * 31 + o.seed2()));
+  const uint64_t mixed = static_cast<uint64_t>(o.seed()) * 31 + static_cast<uint64_t>(o.seed2());
+  const double seed = static_cast<double>(static_cast<float>(static_cast<int64_t>(mixed)));
   return n.b.Op("Random", {shape}, {{"kind", kind}, {"seeded", seeded}, {"seed", seeded ? seed : 0.0}});
 }
 

@@ -18,9 +18,9 @@ Value* FromSteps(Builder& b, Value* steps, const Sequence& s) {
 Value* Products::Times(Builder& b, Value* x, Value* weights) const {
   if (hybrid) {
     Value* shape = ShapeOf(b, x);
-    const Dim& columns = weights->type.shape[1];
-    if (columns.known() && x->type.shape.rank() != 2) {
-      Value* rows = RoundedRows(b, Reshaped(b, x, {-1, columns.value()}), asymmetric);
+    const Shape& matrix = weights->type.shape;
+    if (matrix.rank() == 2 && matrix[1].known() && x->type.shape.rank() != 2) {
+      Value* rows = RoundedRows(b, Reshaped(b, x, {-1, matrix[1].value()}), asymmetric);
       x = b.Op("Reshape", {rows, shape});
     } else {
       x = RoundedRows(b, x, asymmetric);

@@ -39,7 +39,14 @@ Value* AtenNode::ValueOf(const Arg& arg) const {
   return b.Scalar(DType::kF32, 0);
 }
 
-Value* AtenNode::In(std::string_view parameter) const { return ValueOf(Get(parameter)); }
+Value* AtenNode::In(std::string_view parameter) const {
+  // Other overloads have other parameters, such as aten::atleast_1d.Sequence(Tensor[] tensors).
+  if ((parameter == "self" || parameter == "input") && !HasParameter(parameter)) {
+    b.Fail(NotYet("the overload ", schema.FullName()));
+    return b.Scalar(DType::kF32, 0);
+  }
+  return ValueOf(Get(parameter));
+}
 
 std::vector<Value*> AtenNode::Ins(std::string_view parameter) const {
   std::vector<Value*> values;

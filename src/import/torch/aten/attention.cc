@@ -25,6 +25,7 @@ struct Rank4 {
 // Repeats dims of size 1 of x up to the size of `like`, because PyTorch broadcasts batch and heads.
 Value* Broadcast(Builder& b, Value* x, Value* like) {
   const tern::Shape &s = x->type.shape, &l = like->type.shape;
+  if (s.rank() != 4 || l.rank() != 4) return x;  // an earlier error left the type unknown
   std::vector<Arg> sizes;
   bool changes = false;
   for (int i = 0; i < 4; ++i) {

@@ -1,5 +1,7 @@
 #include "import/torch/aten/call.h"
 
+#include <algorithm>
+
 #include "import/torch/aten/complex.h"
 #include "import/torch/aten/converter.h"
 #include "import/torch/aten/emit.h"
@@ -13,6 +15,13 @@ namespace {
 const Schema* FunctionalOf(const Schema& s) {
   if (s.parameters.empty() || !s.parameters[0].written || s.name.back() != '_') return nullptr;
   return FindSchema(s.name.substr(0, s.name.size() - 1), s.overload);
+}
+
+// Whether an overload is for Python's numbers, such as aten::ceil.int(int a) -> int. Converters need tensors.
+bool OnlyNumbers(const Schema& s) {
+  const auto tensor = [](const Parameter& p) { return p.type == Parameter::Type::kTensor; };
+  return !s.returns.empty() && std::none_of(s.parameters.begin(), s.parameters.end(), tensor) &&
+         std::none_of(s.returns.begin(), s.returns.end(), tensor);
 }
 
 bool Writes(const Schema& s) {
@@ -84,7 +93,8 @@ Result<std::vector<Arg>> Convert(TorchContext& context, const BoundCall& given) 
   BoundCall call = given;
   TERN_ASSIGN(const bool complex, PrepareComplex(context, call));
   const Converter* converter = Converters().Find(call.schema->name, call.schema->overload);
-  if (!converter || Writes(*call.schema)) return Unsupported("operator ", call.schema->FullName());
+  if (!converter || Writes(*call.schema) || OnlyNumbers(*call.schema))
+    return Unsupported("operator ", call.schema->FullName());
   Builder b(context.graph());
   b.At(call.place.name, call.place.origin);
   AtenNode node(context, b, *call.schema, call.args);

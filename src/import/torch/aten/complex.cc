@@ -102,6 +102,10 @@ bool MovesElements(const std::string& op) {
   return kOps.count(op) > 0;
 }
 
+// A dim that is counted from the end, before the dim of the parts. The smallest integer is out of range
+// anyway.
+int64_t BeforeParts(int64_t dim) { return dim < 0 && dim > INT64_MIN ? dim - 1 : dim; }
+
 Value* Magnitude(Emit& e, Value* x) { return e.Reduce("l2", x, {-1}, false); }
 
 }  // namespace
@@ -134,9 +138,9 @@ Result<bool> PrepareComplex(TorchContext& context, BoundCall& call) {
     TERN_TRY(as_real(a));
     for (Arg& item : a.items) TERN_TRY(as_real(item));
     const std::string& name = call.schema->parameters[i].name;
-    if (name == "dim" && a.known() && a.integer < 0) a.integer -= 1;
+    if (name == "dim" && a.known()) a.integer = BeforeParts(a.integer);
     if (name == "dim")
-      for (Arg& item : a.items) item.integer -= item.integer < 0;
+      for (Arg& item : a.items) item.integer = BeforeParts(item.integer);
     if (name == "size" || name == "shape") a.items.push_back(Arg::Int(2));
   }
   return true;

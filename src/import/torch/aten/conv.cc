@@ -26,8 +26,11 @@ Result<std::vector<int64_t>> SamePads(AtenNode& n, const tern::Shape& weight,
                                       const std::vector<int64_t>& dilation) {
   std::vector<int64_t> first, last;
   for (int i = 2; i < weight.rank(); ++i) {
+    const auto axis = static_cast<size_t>(i - 2);
     if (!weight[i].known()) return n.NotYet("a kernel of unknown size");
-    const int64_t total = dilation[static_cast<size_t>(i - 2)] * (weight[i].value() - 1);
+    int64_t total = 0;
+    if (axis >= dilation.size() || __builtin_mul_overflow(dilation[axis], weight[i].value() - 1, &total))
+      return n.Bad("the dilation [", Join(dilation, ","), "] of a weight ", weight.ToString());
     first.push_back(total / 2);
     last.push_back(total - total / 2);
   }

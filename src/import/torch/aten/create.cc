@@ -15,11 +15,8 @@ DType TypeOfFill(const Arg& value) {
 // A tensor of the given dims with one value, which is a number or a scalar tensor.
 Value* Filled(AtenNode& n, Value* shape, const Arg& value, DType t) {
   if (value.known()) {
-    Tensor one(t, {1});
-    if (value.kind == Arg::Kind::kFloat)
-      StoreDouble(one, 0, value.real);
-    else
-      StoreLong(one, 0, value.integer);
+    Tensor one = import::Numbers(n.b, t, {1}, {value.AsDouble()});
+    if (value.kind != Arg::Kind::kFloat) StoreLong(one, 0, value.integer);
     return n.b.Op("Fill", {shape}, {{"value", one}});
   }
   return Emit(n.b).Expand(As(n, value, t), shape);
@@ -119,7 +116,7 @@ Status TriangleIndices(AtenNode& n, bool upper) {
       }
   const auto count = static_cast<int64_t>(r.size());
   r.insert(r.end(), c.begin(), c.end());
-  n.Out(n.b.Const(Tensor::Of(n.Type("dtype", DType::kI64), {2, count}, r)));
+  n.Out(n.b.Const(import::Numbers(n.b, n.Type("dtype", DType::kI64), {2, count}, r)));
   return {};
 }
 

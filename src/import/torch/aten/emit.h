@@ -20,7 +20,7 @@ class Emit : public import::EmitBase {
   Value* Shape(Value* x) { return b.Op("Shape", {x}); }
   // A tensor of the given dims (i64[n]), filled with one number.
   Value* Fill(Value* shape, DType dtype, double v) {
-    return b.Op("Fill", {shape}, {{"value", Tensor::Of(dtype, {1}, {v})}});
+    return b.Op("Fill", {shape}, {{"value", import::Numbers(b, dtype, {1}, {v})}});
   }
   // 0, 1, … count - 1 as i64; `count` is a scalar.
   Value* Iota(Value* count) { return b.Op("Range", {Long(0), count, Long(1)}); }

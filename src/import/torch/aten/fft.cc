@@ -111,7 +111,7 @@ Result<Value*> Real(AtenNode& n, Value* x, int64_t axis, int64_t length) {
   if (mirrored > 0) {
     Value* part =
         n.b.Op("Slice", {kept, n.b.Ints({mirrored}), n.b.Ints({0}), n.b.Ints({axis}), n.b.Ints({-1})});
-    Value* sign = n.b.Const(Tensor::Of(x->type.dtype, {2}, {1, -1}));
+    Value* sign = n.b.Const(import::Numbers(n.b, x->type.dtype, {2}, {1, -1}));
     kept = e.Concat({kept, e.Mul(part, sign)}, axis);
   }
   Value* y = n.b.Op("DFT", {kept, nullptr, e.Long(axis)}, {{"inverse", true}});
@@ -138,6 +138,7 @@ Status InverseReal(AtenNode& n) {
   Value* x = Pairs(n);
   const Arg present = SizeOf(n.b, x, axis);
   if (!present.known() && !n.Has("n")) return n.NotYet("an inverse transform of a dim of unknown size");
+  if (present.known() && present.integer > INT32_MAX) return n.NotYet("a dim of size ", present.integer);
   const int64_t length = n.Int("n", 2 * (present.integer - 1));
   TERN_ASSIGN(Value * y, Real(n, x, axis, length));
   Emit e(n.b);

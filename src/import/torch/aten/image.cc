@@ -1,4 +1,5 @@
 // Padding, resampling and im2col.
+#include <algorithm>
 #include <cmath>
 
 #include "import/torch/aten/functions.h"
@@ -146,6 +147,9 @@ Status Im2Col(AtenNode& n) {
              padding = Two(n.Ints("padding")), stride = Two(n.Ints("stride"));
   if (kernel.size() != 2 || dilation.size() != 2 || padding.size() != 2 || stride.size() != 2)
     return n.Bad("kernel_size, dilation, padding and stride must have 2 items each");
+  for (size_t i = 0; i < 2; ++i)
+    if (kernel[i] < 1 || dilation[i] < 1 || stride[i] < 1 || std::max(kernel[i], dilation[i]) > INT32_MAX)
+      return n.Bad("kernel_size ", kernel[i], ", dilation ", dilation[i], " and stride ", stride[i]);
   if (padding[0] || padding[1])
     x = n.b.Op("Pad",
                {x, n.b.Ints({padding[0], padding[1], padding[0], padding[1]}), nullptr, n.b.Ints({2, 3})});

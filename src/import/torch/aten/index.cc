@@ -293,6 +293,7 @@ Status SelectScatter(AtenNode& n) {
   Value *x = n.In("self"), *src = e.Cast(n.In("src"), x->type.dtype);
   const int64_t axis = Axis(n, n.Int("dim"), x->type.shape.rank());
   const Arg& index = n.Get("index");
+  if (index.known() && index.integer == INT64_MAX) return n.Bad("index ", index.integer);
   Arg end = index.known() && index.integer == -1 ? Arg::None() : Arg::Int(index.integer + 1);
   if (!index.known()) end = Arg::Computed(e.Add(index.value, e.Long(1)));
   n.Out(PutSlice(n.b, x, e.Unsqueeze(src, {axis}), axis, index, end, 1));

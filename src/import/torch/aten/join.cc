@@ -94,11 +94,13 @@ Status RepeatInterleave(AtenNode& n) {
   int64_t axis = n.Int("dim", 0);
   if (!n.Has("dim")) x = e.Reshape(x, {-1});
   const int rank = x->type.shape.rank();
+  if (rank < 1) return n.NotYet("a tensor ", x->type.ToString());
   axis = Axis(n, axis, rank);
   const Arg& repeats = n.Get("repeats");
   if (repeats.is_tensor()) {
     Value* counts = n.In("repeats");
-    if (counts->type.shape.rank() == 0 || counts->type.shape[0].Is(1))
+    const int counts_rank = counts->type.shape.rank();
+    if (counts_rank == 0 || (counts_rank == 1 && counts->type.shape[0].Is(1)))
       counts = e.Expand(e.Reshape(counts, {1}), IntVector(n.b, {SizeOf(n.b, x, axis)}));
     n.Out(n.b.Op("Gather", {x, Sources(n, counts)}, {{"axis", axis}}));
     return {};
@@ -154,6 +156,7 @@ Status Rot90(AtenNode& n) {
   if (dims.size() != 2) return n.Bad(dims.size(), " dims");
   const int64_t a = Axis(n, dims[0], rank), c = Axis(n, dims[1], rank), k = ((n.Int("k", 1) % 4) + 4) % 4;
   if (k == 2) x = Reverse(n.b, Reverse(n.b, x, a), c);
+  if (rank < 2) return n.NotYet("a tensor ", x->type.ToString());
   if (k == 1 || k == 3) {
     std::vector<int64_t> perm(static_cast<size_t>(rank));
     for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);

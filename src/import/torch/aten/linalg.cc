@@ -135,6 +135,7 @@ Status TensorDot(AtenNode& n) {
   const auto left = n.Ints("dims_self"), right = n.Ints("dims_other");
   if (x_rank < 0 || y_rank < 0) return n.NotYet("a tensor of unknown rank");
   if (left.size() != right.size()) return n.Bad("dims_self and dims_other differ in number");
+  if (!left.empty() && (x_rank == 0 || y_rank == 0)) return n.Bad("dims of a scalar");
   if (x_rank + y_rank > 26) return n.NotYet("tensors of rank ", x_rank, " and ", y_rank);
   std::string a, c, out;
   for (int i = 0; i < x_rank; ++i) a += static_cast<char>('a' + i);

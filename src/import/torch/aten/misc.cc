@@ -125,7 +125,7 @@ Status HammingWindow(AtenNode& n) {
   for (int64_t i = 0; i < length; ++i)
     values.push_back(alpha - beta * std::cos(2 * M_PI * static_cast<double>(i) / count));
   if (length == 1) values = {1};
-  n.Out(n.b.Const(Tensor::Of(n.Type("dtype", DType::kF32), {length}, values)));
+  n.Out(n.b.Const(import::Numbers(n.b, n.Type("dtype", DType::kF32), {length}, values)));
   return {};
 }
 
@@ -271,6 +271,8 @@ Status MaxUnpool(AtenNode& n) {
   const auto size = n.Ints("output_size");
   const int rank = x->type.shape.rank();
   if (rank != 4 || size.size() != 2) return n.NotYet("a tensor ", x->type.ToString());
+  if (std::min(size[0], size[1]) < 0 || std::max(size[0], size[1]) > INT32_MAX)
+    return n.Bad("output_size ", size[0], " by ", size[1]);
   Value* lead = n.b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}});
   Value* zeros = e.Fill(e.Concat({lead, n.b.Ints({size[0] * size[1]})}, 0), x->type.dtype, 0);
   Value* y = n.b.Op("ScatterElements", {zeros, e.Reshape(at, {0, 0, -1}), e.Reshape(x, {0, 0, -1})},
@@ -285,7 +287,8 @@ Status Stft(AtenNode& n) {
   Value* x = n.In("self");
   if (n.HasParameter("center") && n.Bool("center")) return n.NotYet("center=True");
   const int64_t size = n.Int("n_fft"), hop = n.Int("hop_length", size / 4), width = n.Int("win_length", size);
-  if (size < 1 || hop < 1 || width > size) return n.Bad("frames of ", size, " samples, ", hop, " apart");
+  if (size < 1 || hop < 1 || width < 1 || width > size)
+    return n.Bad("frames of ", size, " samples, ", hop, " apart");
   const bool unbatched = x->type.shape.rank() == 1;
   if (unbatched) x = e.Unsqueeze(x, {0});
   Value* window = n.Has("window") ? n.In("window") : e.Fill(n.b.Ints({width}), x->type.dtype, 1);

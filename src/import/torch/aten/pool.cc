@@ -84,9 +84,9 @@ Converter AvgPool(int axes) {
     if (fixed && n.Bool("ceil_mode")) return n.NotYet("divisor_override with ceil_mode");
     Value* y = n.b.Op("Pool", {in.x}, attrs);
     if (fixed) {
-      int64_t taps = 1;
-      for (const int64_t k : w.kernel) taps *= k;
-      y = e.Mul(y, e.Like(y, static_cast<double>(taps) / static_cast<double>(n.Int("divisor_override", 1))));
+      double taps = 1;
+      for (const int64_t k : w.kernel) taps *= static_cast<double>(k);
+      y = e.Mul(y, e.Like(y, taps / static_cast<double>(n.Int("divisor_override", 1))));
     }
     n.Out(in.added ? e.Squeeze(y, {0}) : y);
     return {};
@@ -106,7 +106,7 @@ Value* AverageAlong(AtenNode& n, Value* x, int64_t axis, int64_t size, int64_t c
     for (int64_t k = a; k < z; ++k)
       weights[static_cast<size_t>(k * count + i)] = 1.0 / static_cast<double>(z - a);
   }
-  Value* matrix = n.b.Const(Tensor::Of(x->type.dtype, {size, count}, weights));
+  Value* matrix = n.b.Const(import::Numbers(n.b, x->type.dtype, {size, count}, weights));
   const int rank = x->type.shape.rank();
   if (axis == rank - 1) return n.b.Op("MatMul", {x, matrix});
   const auto there = MovedPerm(rank, axis, rank - 1), back = MovedPerm(rank, rank - 1, axis);

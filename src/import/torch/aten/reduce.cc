@@ -188,17 +188,17 @@ Value* MeanOf(Builder& b, Value* x, const std::vector<int64_t>& axes, bool keep)
 Value* CountOf(Builder& b, Value* x, const std::vector<int64_t>& axes) {
   Emit e(b);
   Value* count = nullptr;
-  int64_t known = 1;
+  double known = 1;
   for (const int64_t a : axes) {
     const Arg size = SizeOf(b, x, a);
     if (size.known()) {
-      known *= size.integer;
+      known *= static_cast<double>(size.integer);
       continue;
     }
     Value* v = e.Cast(ScalarValue(b, size, DType::kI64), x->type.dtype);
     count = count ? e.Mul(count, v) : v;
   }
-  Value* fixed = e.Like(x, static_cast<double>(known));
+  Value* fixed = e.Like(x, known);
   return !count ? fixed : known == 1 ? count : e.Mul(count, fixed);
 }
 

@@ -120,6 +120,7 @@ Status Recurrent(AtenNode& n, const Cell& cell) {
     return n.NotYet("dropout in training mode");
   const std::vector<Value*> params = n.Ins("params");
   const int64_t layers = n.Int("num_layers"), directions = both ? 2 : 1;
+  if (layers < 1 || layers > 1000) return n.NotYet(layers, " layers");
   const bool first = n.Bool("batch_first");
   Value* x = n.In("input");
   std::vector<Value*> states = n.Get("hx").list() ? n.Ins("hx") : std::vector<Value*>{n.In("hx")};
@@ -130,9 +131,9 @@ Status Recurrent(AtenNode& n, const Cell& cell) {
   } else if (first) {
     x = e.Transpose(x, {1, 0, 2});
   }
-  const auto per = static_cast<int64_t>(params.size()) / std::max<int64_t>(1, layers * directions);
+  const auto per = static_cast<int64_t>(params.size()) / (layers * directions);
   const bool projected = lstm && per == (bias ? 5 : 3);
-  if (layers < 1 || layers > 1000 || per * layers * directions != static_cast<int64_t>(params.size()) ||
+  if (per * layers * directions != static_cast<int64_t>(params.size()) ||
       (per != (bias ? 4 : 2) && !projected))
     return n.NotYet(params.size(), " parameters for ", layers, " layers");
   if (states.size() != (lstm ? 2u : 1u)) return n.Bad(states.size(), " states");

@@ -176,7 +176,8 @@ Value* ScalarValue(Builder& b, const Arg& number, DType dtype) {
                                                   : DType::kI64;
   const DType to = dtype == DType::kInvalid ? own : dtype;
   if (number.value) return Emit(b).Cast(number.value, to);
-  if (number.kind == Kind::kFloat) return b.Scalar(to, number.real);
+  const bool stores_ints = IsNumeric(to) || to == DType::kBool;  // if not, Scalar reports the type
+  if (number.kind == Kind::kFloat || !stores_ints) return b.Scalar(to, number.AsDouble());
   Tensor t(to, {});
   StoreLong(t, 0, number.integer);
   return b.Const(std::move(t));
@@ -210,7 +211,8 @@ Arg SizeOf(Builder& b, Value* x, int64_t dim) {
     return Arg::Int(s[static_cast<int>(dim)].value());
   if (dim < 0 && s.ranked) dim += rank;
   Emit e(b);
-  const int64_t end = dim == -1 ? std::numeric_limits<int64_t>::max() : dim + 1;
+  constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+  const int64_t end = dim == -1 || dim == kEnd ? kEnd : dim + 1;
   Value* one = b.Op("Shape", {x}, {{"start", dim}, {"end", end}});
   return Arg::Computed(e.Squeeze(one, {0}));
 }

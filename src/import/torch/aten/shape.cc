@@ -51,7 +51,7 @@ Status PermuteDims(AtenNode& n) {
 Status Swap(AtenNode& n, const char* first, const char* second) {
   const int rank = n.RankOf("self");
   const int64_t a = Axis(n, n.Int(first), rank), c = Axis(n, n.Int(second), rank);
-  if (rank == 0) {
+  if (rank < 1) {  // Axis has reported an unknown rank
     n.Out(n.In("self"));
     return {};
   }
@@ -238,6 +238,8 @@ std::vector<Arg> SizesOf(Builder& b, Value* x) {
 
 std::vector<int64_t> MovedPerm(int rank, int64_t from, int64_t to) {
   std::vector<int64_t> perm = Iota(rank);
+  // An earlier error leaves ranks unknown. It is then the one that is reported.
+  if (from < 0 || from >= rank || to < 0 || to >= rank) return perm;
   perm.erase(perm.begin() + from);
   perm.insert(perm.begin() + to, from);
   return perm;

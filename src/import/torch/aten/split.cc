@@ -6,6 +6,8 @@
 namespace tern::torch {
 namespace {
 
+constexpr int64_t kMaxParts = 100000;
+
 // Returns the size of a dim, which must be known.
 Result<int64_t> KnownSize(AtenNode& n, Value* x, int64_t dim) {
   const Arg size = SizeOf(n.b, x, dim);
@@ -14,7 +16,7 @@ Result<int64_t> KnownSize(AtenNode& n, Value* x, int64_t dim) {
 }
 
 Status EmitSplit(AtenNode& n, Value* x, int64_t axis, const std::vector<int64_t>& sizes) {
-  if (sizes.empty() || sizes.size() > 100000) return n.Bad("a split into ", sizes.size(), " parts");
+  if (sizes.empty() || sizes.size() > kMaxParts) return n.Bad("a split into ", sizes.size(), " parts");
   if (sizes.size() == 1) {
     n.OutList({x});
     return {};
@@ -26,8 +28,9 @@ Status EmitSplit(AtenNode& n, Value* x, int64_t axis, const std::vector<int64_t>
 Status SplitEvery(AtenNode& n, Value* x, int64_t axis, int64_t size, int64_t step) {
   if (step < 1 && size > 0) return n.Bad("a split size of ", step);
   std::vector<int64_t> sizes;
-  if (size / std::max<int64_t>(step, 1) > 100000) return n.Bad("a split of ", size, " into parts of ", step);
-  for (int64_t at = 0; at < size; at += step) sizes.push_back(std::min(step, size - at));
+  if (size / std::max<int64_t>(step, 1) > kMaxParts)
+    return n.Bad("a split of ", size, " into parts of ", step);
+  for (int64_t left = size; left > 0; left -= sizes.back()) sizes.push_back(std::min(step, left));
   if (sizes.empty()) sizes.push_back(0);
   return EmitSplit(n, x, axis, sizes);
 }
@@ -57,10 +60,12 @@ Status Chunk(AtenNode& n) {
   if (chunks < 1) return n.Bad(chunks, " chunks");
   const Arg size = SizeOf(n.b, x, axis);
   if (!size.known()) {  // chunks of equal size, except for the last ones
+    if (chunks > kMaxParts) return n.Bad(chunks, " chunks");
     n.OutList(n.b.Ops("Split", {x}, {{"axis", axis}, {"num_outputs", chunks}}, static_cast<int>(chunks)));
     return {};
   }
-  return SplitEvery(n, x, axis, size.integer, std::max<int64_t>((size.integer + chunks - 1) / chunks, 1));
+  return SplitEvery(n, x, axis, size.integer,
+                    std::max<int64_t>(size.integer / chunks + (size.integer % chunks != 0), 1));
 }
 
 Status TensorSplit(AtenNode& n) {
@@ -70,7 +75,7 @@ Status TensorSplit(AtenNode& n) {
   std::vector<int64_t> sizes;
   if (n.HasParameter("sections")) {
     const int64_t parts = n.Int("sections");
-    if (parts < 1 || parts > 100000) return n.Bad(parts, " sections");
+    if (parts < 1 || parts > kMaxParts) return n.Bad(parts, " sections");
     for (int64_t i = 0; i < parts; ++i) sizes.push_back(size / parts + (i < size % parts));
   } else {
     int64_t last = 0;
@@ -88,7 +93,7 @@ Status Unbind(AtenNode& n) {
   Value* x = n.In("self");
   const int64_t axis = n.Int("dim");
   TERN_ASSIGN(const int64_t size, KnownSize(n, x, axis));
-  if (size < 1 || size > 100000) return n.NotYet("an axis of size ", size);
+  if (size < 1 || size > kMaxParts) return n.NotYet("an axis of size ", size);
   std::vector<Value*> parts;
   Emit e(n.b);
   for (int64_t i = 0; i < size; ++i) parts.push_back(n.b.Op("Gather", {x, e.Long(i)}, {{"axis", axis}}));

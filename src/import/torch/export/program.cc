@@ -184,9 +184,13 @@ class ProgramReader {
     if (specs.size() != results.size())
       return InvalidModel("the signature lists ", specs.size(), " outputs, the graph ", results.size());
     OutputList outputs(out);
-    size_t i = 0;
+    auto next = results.begin();
+    int index = -1;  // of the output
     for (const Json json : specs) {
-      const Json result = results.at(i++);
+      ++index;
+      if (next == results.end()) return WrongJson("an output");  // size() is limited to 2^24 - 1
+      const Json result = *next;
+      ++next;
       TERN_ASSIGN(const Union spec, UnionOf(json));
       if (spec.kind == "token") continue;
       if (spec.kind == "user_input_mutation") {
@@ -211,7 +215,7 @@ class ProgramReader {
       TERN_TRY(NamesOfOutput(result, names));
       Builder b(out);
       TERN_ASSIGN(Value * v, reader.ValueOf(arg, b));
-      TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", i - 1) : names[0]));
+      TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", index) : names[0]));
     }
     TERN_TRY(buffers_->AddStates(reader.context, out, outputs));
     return outputs.Finish();

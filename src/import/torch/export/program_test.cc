@@ -78,6 +78,79 @@ TEST(Program, RefusesBrokenPrograms) {
   EXPECT_NE(graph.status().message().find("the archive has no program"), std::string::npos);
 }
 
+// A node whose arguments are extreme must be refused, or imported with another meaning, but never be a bug of
+// Tern. The sanitizers find what these arguments overflow.
+TEST(Program, SurvivesExtremeArguments) {
+  const std::string most = "9223372036854775807", least = "-9223372036854775808";
+  const auto arg = [](const std::string& name, const std::string& kind, const std::string& value) {
+    return ",{\"name\":\"" + name + "\",\"arg\":{\"" + kind + "\":" + value + "}}";
+  };
+  const auto ints = [&](const std::string& name, const std::string& values) {
+    return arg(name, "as_ints", "[" + values + "]");
+  };
+  const auto one = [&](const std::string& name, const std::string& v) { return arg(name, "as_int", v); };
+  const std::vector<std::pair<std::string, std::string>> nodes = {
+      {"split.Tensor", one("split_size", "2") + one("dim", most)},
+      {"split.Tensor", one("split_size", most) + one("dim", least)},
+      {"chunk.default", one("chunks", most)},
+      {"unbind.int", one("dim", most)},
+      {"im2col.default",
+       ints("kernel_size", most) + ints("dilation", most) + ints("padding", "0") + ints("stride", "1")},
+      {"im2col.default", ints("kernel_size", "2,2") + ints("dilation", most + ",1") + ints("padding", "0,0") +
+                             ints("stride", "0,1")},
+      {"avg_pool2d.default", ints("kernel_size", most) + one("divisor_override", "1")},
+      {"zeros_like.default", arg("dtype", "as_scalar_type", "10")},
+      {"full_like.default", one("fill_value", "1") + arg("dtype", "as_scalar_type", "10")},
+      {"var.correction", ints("dim", most + "," + least)},
+      {"select_scatter.default",
+       ",{\"name\":\"src\",\"arg\":{\"as_tensor\":{\"name\":\"x\"}}}" + one("dim", "0") + one("index", most)},
+      {"max_unpool2d.default", ",{\"name\":\"indices\",\"arg\":{\"as_tensor\":{\"name\":\"x\"}}}" +
+                                   ints("output_size", most + "," + most)},
+      {"fft_irfft.default", one("n", least)},
+      {"rot90.default", one("k", least) + ints("dims", most + "," + least)},
+      {"movedim.int", one("source", most) + one("destination", least)},
+      {"repeat_interleave.self_int", one("repeats", most) + one("dim", most)},
+      {"cummax.default", one("dim", most)},
+      {"narrow.default", one("dim", least) + one("start", most) + one("length", most)},
+      {"diagonal.default", one("offset", least)},
+      {"roll.default", ints("shifts", least) + ints("dims", least)},
+      {"unfold.default", one("dimension", "0") + one("size", most) + one("step", most)},
+  };
+  for (const std::string sizes :
+       {"{\"as_int\":4},{\"as_int\":2},{\"as_int\":6},{\"as_int\":6}", "{\"as_int\":5}", ""})
+    for (const auto& [op, more] : nodes) {
+      const std::string node = NodeOf("torch.ops.aten." + op, {{"self", "x"}}, "y", more);
+      const std::string error = ErrorOf(ProgramOf(node, "y", sizes));
+      EXPECT_EQ(error.find("internal"), std::string::npos) << op << ": " << error;
+    }
+}
+
+TEST(Program, RefusesOverloadsOfNumbers) {
+  for (const std::string op : {"ceil.int", "floor.Scalar", "neg.float", "round.int", "relu.int"}) {
+    const std::string node =
+        "{\"target\":\"torch.ops.aten." + op +
+        "\",\"inputs\":[{\"name\":\"a\",\"arg\":{\"as_int\":1}}],\"outputs\":[{\"as_tensor\":{\"name\":\"y\"}}],"
+        "\"metadata\":{}}";
+    EXPECT_NE(ErrorOf(ProgramOf(node)).find("aten::" + op.substr(0, op.find('.'))), std::string::npos)
+        << ErrorOf(ProgramOf(node));
+  }
+}
+
+// The product along the first axis fails, because its operands are bools. The second one has an operand of
+// unknown type.
+TEST(Program, ReportsTheFirstErrorOfAPooling) {
+  const std::string node = NodeOf("torch.ops.aten.adaptive_avg_pool2d.default", {{"self", "x"}}, "y",
+                                  ",{\"name\":\"output_size\",\"arg\":{\"as_ints\":[3,3]}}");
+  std::string program = ProgramOf(node, "y", "{\"as_int\":1},{\"as_int\":1},{\"as_int\":5},{\"as_int\":5}");
+  const size_t dtype = program.find("\"dtype\":7");
+  ASSERT_NE(dtype, std::string::npos);
+  program.replace(dtype, 9, "\"dtype\":12");
+  const auto graph = Read(program);
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.status().code(), Code::kInvalidModel) << graph.status().ToString();
+  EXPECT_NE(graph.status().message().find("MatMul"), std::string::npos) << graph.status().message();
+}
+
 TEST(Program, RefusesDeepNesting) {
   std::string body = "{\"inputs\":[],\"outputs\":[],\"nodes\":[]}";
   for (int i = 0; i < 150; ++i)

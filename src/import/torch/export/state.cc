@@ -133,10 +133,7 @@ Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::
 }
 
 Status OutputList::Add(Value* value, std::string name) {
-  for (int i = 1; !names_.insert(name).second; ++i) {
-    const std::string next = StrCat(name, "_", i);
-    if (!names_.count(next)) name = next;
-  }
+  name = names_.Make(std::move(name));
   if (value->graph != &graph_ || !value->producer || !taken_.insert(value).second) {
     Builder b(graph_);
     b.At(name, "graph output");
@@ -153,7 +150,7 @@ Status OutputList::Finish() {
   if (outputs_.empty()) return InvalidModel("the program has no outputs that are tensors or numbers");
   // Clears names of other values that equal the name of an output, because names of outputs must be unique.
   for (const auto& v : graph_.values())
-    if (!taken_.count(v.get()) && !v->is_input && names_.count(v->name)) v->name.clear();
+    if (!taken_.count(v.get()) && !v->is_input && names_.Has(v->name)) v->name.clear();
   graph_.SetOutputs(outputs_);
   return {};
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/unique_names.h"
 #include "import/torch/archive.h"
 #include "ir/graph.h"
 
@@ -35,7 +36,7 @@ class OutputList {
  private:
   Graph& graph_;
   std::set<const Value*> taken_;
-  std::set<std::string> names_;
+  UniqueNames names_;
   std::vector<Value*> outputs_;
 };
 

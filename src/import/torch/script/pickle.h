@@ -46,8 +46,9 @@ struct Pickled {
 
 class Pickle {
  public:
-  // `bytes` is untrusted. Errors name the offset and what is not allowed.
-  static Result<Pickle> Parse(std::string_view bytes);
+  // `bytes` is untrusted. Errors name the offset and what is not allowed. `file_size` is the size of the file
+  // that contains the pickle, perhaps compressed. The memory of the result is bounded by it.
+  static Result<Pickle> Parse(std::string_view bytes, size_t file_size);
   const Pickled& root() const { return *root_; }
 
  private:

@@ -8,7 +8,8 @@ namespace {
 using namespace std::string_literals;
 using Kind = Pickled::Kind;
 
-Result<Pickle> Parse(const std::string& body) { return Pickle::Parse("\x80\x02"s + body + "."); }
+Result<Pickle> ParseAll(const std::string& bytes) { return Pickle::Parse(bytes, bytes.size()); }
+Result<Pickle> Parse(const std::string& body) { return ParseAll("\x80\x02"s + body + "."); }
 
 TEST(Pickle, ReadsNumbersAndTexts) {
   const auto p = Parse(
@@ -55,9 +56,9 @@ TEST(Pickle, RefusesBrokenStacks) {
   for (const std::string& body :
        {"a"s, "s"s, "R"s, "t"s, "e"s, "b"s, "Q"s, "h\x01"s, "\x85"s, "NN"s, ""s, "(NNu"s, "]Na]s"s})
     EXPECT_FALSE(Parse(body).ok()) << body;
-  EXPECT_FALSE(Pickle::Parse("").ok());
-  EXPECT_FALSE(Pickle::Parse("\x80\x02"s).ok());
-  EXPECT_FALSE(Pickle::Parse("abc").ok());
+  EXPECT_FALSE(ParseAll("").ok());
+  EXPECT_FALSE(ParseAll("\x80\x02"s).ok());
+  EXPECT_FALSE(ParseAll("abc").ok());
 }
 
 TEST(Pickle, ChecksLengths) {
@@ -90,6 +91,20 @@ TEST(Pickle, BoundsCopiesOfLists) {
   const auto p = Parse("(" + pairs + dict + Repeat("h\x03h\x02R", 200) + "t");
   ASSERT_FALSE(p.ok());
   EXPECT_NE(p.status().message().find("the pickle copies its data "), std::string::npos)
+      << p.status().message();
+}
+
+// An empty list is one byte of the pickle. The file is smaller than the pickle if it is compressed.
+TEST(Pickle, BoundsMemoryByTheSizeOfTheFile) {
+  const size_t free = (size_t{64} << 20) / sizeof(Pickled);
+  const std::string many = "\x80\x02("s + Repeat("]", free + 100'000) + "t.";
+  const size_t needed = (100'001 * sizeof(Pickled)) / 32;
+  EXPECT_TRUE(Pickle::Parse(many, needed).ok());
+  const auto p = Pickle::Parse(many, needed / 2);
+  ASSERT_FALSE(p.ok());
+  EXPECT_NE(
+      p.status().message().find("values, too many for a file of " + std::to_string(needed / 2) + " bytes"),
+      std::string::npos)
       << p.status().message();
 }
 

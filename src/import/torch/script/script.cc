@@ -13,7 +13,7 @@ constexpr size_t kMaxPickle = size_t{1} << 28;  // bytes; pickles contain no wei
 Result<Pickle> ReadPickle(const Archive& archive, const std::string& name) {
   TERN_ASSIGN(const Buffer bytes, archive.Read(name));
   if (bytes.size() > kMaxPickle) return Unsupported(name, " has ", bytes.size(), " bytes");
-  auto pickle = Pickle::Parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  auto pickle = Pickle::Parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, archive.size());
   if (!pickle.ok()) return pickle.TakeStatus().While(StrCat("reading ", name));
   return pickle;
 }

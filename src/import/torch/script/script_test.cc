@@ -62,5 +62,24 @@ TEST(Script, AppliesTypesToSharedTuplesOnce) {
   EXPECT_TRUE(graph.ok()) << graph.status().ToString();
 }
 
+// Branches of different rank give a tensor of unknown rank.
+TEST(Script, SurvivesTensorsOfUnknownRank) {
+  for (const std::string call :
+       {"torch.transpose(z, 0, 1)", "torch.transpose(z, -1, -2)", "torch.rot90(z, 1, [0, 1])", "torch.t(z)",
+        "torch.repeat_interleave(z, 2, 0)", "torch.flip(z, [0])", "torch.flatten(z, 0, -1)",
+        "torch.movedim(z, 0, 1)", "torch.index_fill(z, 0, torch.tensor([0]), 1)", "torch.mean(z, [0])",
+        "torch.tensordot(z, z, [0], [0])", "torch.diagonal(z)", "torch.unbind(z)[0]",
+        "torch.adaptive_avg_pool2d(z, [3, 3])", "torch.scaled_dot_product_attention(z, z, z)",
+        "torch.kron(z, z)", "torch.cummax(z, 0)[0]", "torch.var(z, [0])", "torch.squeeze(z, 0)"}) {
+    const auto graph = Read(
+        "    if bool(torch.gt(torch.sum(x), 0)):\n      z = torch.unsqueeze(x, 0)\n    else:\n      z = x\n"
+        "    y = " +
+        call + "\n");
+    if (!graph.ok()) {
+      EXPECT_NE(graph.status().code(), Code::kInternal) << call << ": " << graph.status().ToString();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tern::torch

@@ -12,8 +12,11 @@ using Kind = Pickled::Kind;
 
 namespace {
 
-constexpr size_t kMaxPieces = size_t{1} << 23;   // one opcode (a byte) makes a piece of some hundred bytes
 constexpr size_t kMaxCopied = size_t{64} << 20;  // bytes
+// An opcode of one byte may make a piece of more than a hundred bytes. All pieces together may take
+// kFreeMemory bytes, and kMemoryPerByte bytes for each byte of the file.
+constexpr size_t kFreeMemory = size_t{64} << 20;
+constexpr size_t kMemoryPerByte = 32;
 
 }  // namespace
 
@@ -23,7 +26,9 @@ const Pickled* Pickled::Find(std::string_view key) const {
   return nullptr;
 }
 
-Result<Pickle> Pickle::Parse(std::string_view bytes) { return Unpickler(bytes).Run(); }
+Result<Pickle> Pickle::Parse(std::string_view bytes, size_t file_size) {
+  return Unpickler(bytes, file_size).Run();
+}
 
 Result<std::string_view> Unpickler::Take(size_t size) {
   if (size > bytes_.size() - at_)
@@ -300,8 +305,10 @@ Result<Pickle> Unpickler::Run() {
     TERN_ASSIGN(const uint64_t opcode, TakeNumber(1));
     if (opcode == '.') break;
     TERN_TRY(Step(static_cast<unsigned char>(opcode)));
-    if (result_.pieces_.size() > kMaxPieces)
-      return Bad("the pickle contains more than ", kMaxPieces, " values");
+    const size_t memory = result_.pieces_.size() * sizeof(Pickled);
+    if (memory > kFreeMemory && (memory - kFreeMemory) / kMemoryPerByte > file_size_)
+      return Bad("the pickle contains ", result_.pieces_.size(), " values, too many for a file of ",
+                 file_size_, " bytes");
   }
   if (stack_.size() != 1) return Bad(stack_.size(), " values are left on the stack instead of 1");
   result_.root_ = stack_[0];

@@ -11,7 +11,8 @@ namespace tern::torch::script {
 
 class Unpickler {
  public:
-  explicit Unpickler(std::string_view bytes) : bytes_(bytes) {}
+  // `file_size` is the size of the file that contains the pickle, perhaps compressed. It bounds the memory.
+  Unpickler(std::string_view bytes, size_t file_size) : bytes_(bytes), file_size_(file_size) {}
   Result<Pickle> Run();
 
  private:
@@ -49,7 +50,7 @@ class Unpickler {
   }
 
   std::string_view bytes_;
-  size_t at_ = 0, copied_ = 0;
+  size_t file_size_, at_ = 0, copied_ = 0;
   Pickle result_;
   std::vector<Pickled*> stack_;
   std::vector<size_t> marks_;
