@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "server/core/start_pool.h"
 #include "server/net/short_slices.h"
 #include "server/net/timers.h"
 
@@ -189,6 +190,7 @@ void Loop::Run() {
 
 Result<std::unique_ptr<Loops>> Loops::Start(int count) {
   if (count < 1) return InvalidArgument("the number of event loops must be at least 1, got ", count);
+  StartPool();
   auto loops = std::make_unique<Loops>();
   for (int i = 0; i < count; ++i) {
     TERN_ASSIGN(auto loop, Loop::Create());

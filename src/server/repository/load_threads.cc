@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <future>
 
-#include "base/thread_pool.h"
+#include "server/core/start_pool.h"
 
 namespace tern::server {
 
 LoadThreads::LoadThreads(int count) {
-  // Threads inherit the priority of the thread that starts them. The engine's pool, which also serves
-  // requests, is started here, and not by the first load.
-  const Workers workers;
-  workers.ParallelFor(workers.threads(), 1, [](int64_t, int64_t) {});
+  StartPool();  // the pool also serves requests
   try {
     for (int i = 0; i < std::max(1, count); ++i) threads_.emplace_back([this] { Loop(); });
   } catch (...) {
