@@ -31,8 +31,8 @@ void WeightFlags::Declare(Args& args) {
       "--block", block_, "N",
       "with --weights: inputs that share a scale, 16 or a multiple of 32; 0 means all inputs (int4: 32, int8: 0)",
       0, 1 << 20);
-  args.Choice("--weight-method", method_, {"nearest", "gptq", "awq"},
-              "with --weights: round to nearest, or by GPTQ or AWQ, which need --calib (nearest)");
+  args.Choice("--weight-method", method_, compress::WeightMethodNames(),
+              "with --weights: round to nearest, or by GPTQ, AWQ or AdaRound, which need --calib (nearest)");
   args.Flag(
       "--dynamic", dynamic_,
       "quantize weights to 8 bits with one scale per column, and round rows of activations to 8 bits in every run; "

@@ -84,16 +84,17 @@ class QuantizeWeights(CliTest):
         self.assertIn("MatMulNBits", [node.op_type for node in onnx.load(self.dir / "o.onnx").graph.node])
         np.testing.assert_allclose(self.run_tern(self.dir / "o.onnx"), self.run_tern(self.dir / "q.onnx"), rtol=1e-4, atol=1e-4)
 
-    def test_gptq_beats_rounding_to_nearest_on_every_layer(self):
+    def test_gptq_and_adaround_beat_rounding_to_nearest_on_every_layer(self):
         np.savez(self.dir / "calib.npz", x=rows(300, 2))
         means = {}
-        for method in ("nearest", "gptq", "awq"):
+        for method in ("nearest", "gptq", "awq", "adaround"):
             report = self.json("quantize", self.model, "-o", self.dir / "q.tern", "--weights", "int4", "--weight-method", method,
                                "--calib", self.dir / "calib.npz", "--json")
             means[method] = [layer["sqnr_db"] for layer in report["layers"]]
-        for nearest, gptq in zip(means["nearest"], means["gptq"]):
-            self.assertGreater(gptq, nearest)
-        self.assertGreater(np.mean(means["gptq"]), np.mean(means["nearest"]) + 2)
+        for method in ("gptq", "adaround"):
+            for nearest, better in zip(means["nearest"], means[method]):
+                self.assertGreater(better, nearest, method)
+            self.assertGreater(np.mean(means[method]), np.mean(means["nearest"]) + 2, method)
         self.assertGreaterEqual(np.mean(means["awq"]), np.mean(means["nearest"]) - 0.1)
 
     def test_keeps_named_layers_float(self):
@@ -105,6 +106,7 @@ class QuantizeWeights(CliTest):
         out = self.dir / "r.tern"
         np.savez(self.dir / "nan.npz", x=np.full((3, INPUTS), np.nan, np.float32))
         np.savez(self.dir / "narrow.npz", x=rows(3)[:, 1:])
+        np.savez(self.dir / "empty.npz", x=rows(0))
         cases = [(("--weights", "int4", "--block", "20"), "multiple of 32"),
                  (("--weights", "int4", "--weight-method", "gptq"), "calibration data"),
                  (("--weights", "int4", "--method", "kl", "--calib", self.dir / "nan.npz"), "--method"),
@@ -112,7 +114,10 @@ class QuantizeWeights(CliTest):
                  (("--block", "32", "--calib", self.dir / "nan.npz"), "--block"),
                  (("--weights", "int4", "--weight-method", "gptq", "--calib", self.dir / "nan.npz"), "NaN"),
                  (("--weights", "int4", "--weight-method", "gptq", "--calib", self.dir / "narrow.npz"), "79"),
-                 (("--weights", "int4", "--weight-method", "awq", "--calib", self.dir / "none.npz"), "none.npz")]
+                 (("--weights", "int4", "--weight-method", "awq", "--calib", self.dir / "none.npz"), "none.npz"),
+                 (("--weights", "int4", "--weight-method", "adaround"), "calibration data"),
+                 (("--weights", "int4", "--weight-method", "adaround", "--calib", self.dir / "empty.npz"), "contains no samples"),
+                 (("--dynamic", "--calib", self.dir / "nan.npz"), "NaN")]
         for options, says in cases:
             with self.subTest(options=options):
                 self.refused("quantize", self.model, "-o", out, *options, says=says)
