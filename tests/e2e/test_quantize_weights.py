@@ -123,6 +123,24 @@ class QuantizeWeights(CliTest):
                 self.refused("quantize", self.model, "-o", out, *options, says=says)
                 self.assertFalse(out.exists())
 
+    def test_refuses_options_that_have_no_effect(self):
+        out = self.dir / "r.tern"
+        np.savez(self.dir / "calib.npz", x=rows(3))
+        page = self.dir / "page.html"
+        unused = (("--percentile", "99"), ("--bits", "16"), ("--symmetric",), ("--per-tensor",), ("--equalize",), ("--no-bias-correction",),
+                  ("--rounding", "nearest"), ("--state", self.dir / "state.npz"), ("--min-sqnr", "20"), ("--fastest",), ("--layers",),
+                  ("--sensitivity",), ("--html", page), ("--images", self.dir / "calib.npz"), ("--labels", "stem"))
+        for form in (("--weights", "int4"), ("--dynamic",)):
+            for option in unused:
+                with self.subTest(form=form, option=option):
+                    self.refused("quantize", self.model, "-o", out, *form, "--calib", self.dir / "calib.npz", *option,
+                                 says=[option[0], "cannot be used with --weights or --dynamic"])
+                    self.assertFalse(out.exists() or page.exists())
+            for option in (("--samples", "2"), ("--preprocess", "none")):
+                self.refused("quantize", self.model, "-o", out, *form, *option, says=[option[0], "has no effect without calibration data"])
+            self.ok("quantize", self.model, "-o", out, *form, "--calib", self.dir / "calib.npz", "--samples", "2")
+            out.unlink()
+
 
 if __name__ == "__main__":
     unittest.main()
