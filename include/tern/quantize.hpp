@@ -37,7 +37,7 @@ TERN_API_NAMESPACE {
     // Weight-only quantization. Only the methods gptq and awq need calibration data.
     std::string weights;  // "int8" or "int4"; empty means static quantization
     int64_t block = -1;   // inputs that share a scale: 0 (all), 16 or a multiple of 32; -1: default
-    std::string weight_method = "nearest";  // or "gptq" or "awq"
+    std::string weight_method = "nearest";  // or "gptq", "awq" or "adaround"
     bool dynamic = false;                   // 8-bit weights; rows of activations are rounded in every run
 
     std::vector<std::string> keep_float;  // names of layers that stay float

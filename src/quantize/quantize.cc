@@ -15,8 +15,9 @@ bool WeightsOnly(const Options& options) { return !options.weights.empty() || op
 Status CheckWeights(const Options& o) {
   if (!o.weights.empty() && o.weights != "int8" && o.weights != "int4")
     return InvalidArgument("weights is '", o.weights, "', but must be int8 or int4");
-  if (o.weight_method != "nearest" && o.weight_method != "gptq" && o.weight_method != "awq")
-    return InvalidArgument("weight_method is '", o.weight_method, "', but must be nearest, gptq or awq");
+  if (!compress::ParseWeightMethod(o.weight_method))
+    return InvalidArgument("weight_method is '", o.weight_method, "', but must be one of ",
+                           Join(compress::WeightMethodNames(), ", "));
   if (o.dynamic && (o.weights == "int4" || o.block >= 0))
     return InvalidArgument("dynamic has weights of 8 bits with one scale per column, not int4 or a block");
   if (o.block > 0 && o.block != 16 && o.block % 32 != 0)
@@ -74,9 +75,7 @@ compress::WeightOnlyOptions WeightOptionsOf(const Options& o) {
   options.format.block = o.block >= 0 ? o.block : o.weights == "int4" ? kDefaultBlock : 0;
   options.format.search = options.format.bits == 4;
   options.dynamic = o.dynamic;
-  options.method = o.weight_method == "gptq"  ? compress::WeightMethod::kGptq
-                   : o.weight_method == "awq" ? compress::WeightMethod::kAwq
-                                              : compress::WeightMethod::kNearest;
+  options.method = *compress::ParseWeightMethod(o.weight_method);
   options.keep = o.keep_float;
   options.threads = o.threads;
   return options;

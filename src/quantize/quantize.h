@@ -23,7 +23,7 @@ struct Options {
   // Weight-only and dynamic quantization.
   std::string weights;                    // "int8" or "int4"; empty: static quantization
   int64_t block = -1;                     // inputs that share a scale; -1: 32 for int4, 0 (all) for int8
-  std::string weight_method = "nearest";  // nearest, gptq or awq
+  std::string weight_method = "nearest";  // nearest, gptq, awq or adaround
   bool dynamic = false;
   // Both.
   std::vector<std::string> keep_float;  // names of layers

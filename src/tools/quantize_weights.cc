@@ -11,6 +11,12 @@
 namespace tern::tools {
 namespace {
 
+// Options that have no effect on weight-only and dynamic quantization.
+constexpr const char* kOnlyStatic[] = {
+    "--method",   "--percentile",         "--bits",  "--symmetric", "--per-tensor",
+    "--equalize", "--no-bias-correction", "--state", "--min-sqnr",  "--fastest",
+    "--layers",   "--sensitivity",        "--html",  "--images",    "--labels"};
+
 void Print(const compress::WeightOnlyReport& report, const std::string& model, const std::string& out) {
   std::error_code ignored;
   const auto before = static_cast<double>(std::filesystem::file_size(model, ignored)),
@@ -25,18 +31,33 @@ void Print(const compress::WeightOnlyReport& report, const std::string& model, c
 }  // namespace
 
 void WeightFlags::Declare(Args& args) {
-  args.Choice("--weights", weights_, {"int8", "int4"},
-              "quantize only the weights of matrix products; gptq and awq need calibration data");
+  args.Choice("--weights", weights_, {"int8", "int4"}, "quantize only the weights of matrix products");
   args.Option(
       "--block", block_, "N",
       "with --weights: inputs that share a scale, 16 or a multiple of 32; 0 means all inputs (int4: 32, int8: 0)",
       0, 1 << 20);
-  args.Choice("--weight-method", method_, {"nearest", "gptq", "awq"},
-              "with --weights: round to nearest, or by GPTQ or AWQ, which need --calib (nearest)");
+  args.Choice("--weight-method", method_, compress::WeightMethodNames(),
+              "with --weights: round to nearest, or by GPTQ, AWQ or AdaRound, which need --calib (nearest)");
   args.Flag(
       "--dynamic", dynamic_,
       "quantize weights to 8 bits with one scale per column, and round rows of activations to 8 bits in every run; "
       "needs no calibration data");
+}
+
+// Refuses options that would be ignored.
+Status WeightFlags::CheckUnused(const Args& args) const {
+  if (!wanted()) return {};
+  for (const char* option : kOnlyStatic)
+    if (args.Given(option))
+      return InvalidArgument(
+          option, " cannot be used with --weights or --dynamic, which do not calibrate activations");
+  if (args.Given("--rounding"))
+    return InvalidArgument("--rounding cannot be used with --weights or --dynamic; use --weight-method ",
+                           Join(compress::WeightMethodNames(), "|"));
+  for (const char* option : {"--samples", "--preprocess"})
+    if (args.Given(option) && !args.Given("--calib"))
+      return InvalidArgument(option, " has no effect without calibration data; use --calib");
+  return {};
 }
 
 Status WeightFlags::Check(const Args& args) const {
@@ -47,10 +68,7 @@ Status WeightFlags::Check(const Args& args) const {
     return InvalidArgument("--block and --weight-method need --weights int8 or --weights int4");
   if (block_ > 0 && block_ != 16 && block_ % 32 != 0)
     return InvalidArgument("--block ", block_, ": must be 0, 16 or a multiple of 32");
-  for (const char* option : {"--method", "--percentile", "--bits", "--symmetric", "--per-tensor"})
-    if (wanted() && args.Given(option))
-      return InvalidArgument(
-          option, " cannot be used with --weights or --dynamic, which do not calibrate activations");
+  TERN_TRY(CheckUnused(args));
   if (wanted() && method_ != "nearest" && !args.Given("--calib"))
     return InvalidArgument("--weight-method ", method_,
                            " needs calibration data; use --calib DIR or --calib FILE.npz");

@@ -23,6 +23,8 @@ class WeightFlags {
                   bool json) const;
 
  private:
+  Status CheckUnused(const Args& args) const;
+
   std::string weights_, method_ = "nearest";
   int64_t block_ = -1;  // -1 if not given
   bool dynamic_ = false;

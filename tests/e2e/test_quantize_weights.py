@@ -84,16 +84,17 @@ class QuantizeWeights(CliTest):
         self.assertIn("MatMulNBits", [node.op_type for node in onnx.load(self.dir / "o.onnx").graph.node])
         np.testing.assert_allclose(self.run_tern(self.dir / "o.onnx"), self.run_tern(self.dir / "q.onnx"), rtol=1e-4, atol=1e-4)
 
-    def test_gptq_beats_rounding_to_nearest_on_every_layer(self):
+    def test_gptq_and_adaround_beat_rounding_to_nearest_on_every_layer(self):
         np.savez(self.dir / "calib.npz", x=rows(300, 2))
         means = {}
-        for method in ("nearest", "gptq", "awq"):
+        for method in ("nearest", "gptq", "awq", "adaround"):
             report = self.json("quantize", self.model, "-o", self.dir / "q.tern", "--weights", "int4", "--weight-method", method,
                                "--calib", self.dir / "calib.npz", "--json")
             means[method] = [layer["sqnr_db"] for layer in report["layers"]]
-        for nearest, gptq in zip(means["nearest"], means["gptq"]):
-            self.assertGreater(gptq, nearest)
-        self.assertGreater(np.mean(means["gptq"]), np.mean(means["nearest"]) + 2)
+        for method in ("gptq", "adaround"):
+            for nearest, better in zip(means["nearest"], means[method]):
+                self.assertGreater(better, nearest, method)
+            self.assertGreater(np.mean(means[method]), np.mean(means["nearest"]) + 2, method)
         self.assertGreaterEqual(np.mean(means["awq"]), np.mean(means["nearest"]) - 0.1)
 
     def test_keeps_named_layers_float(self):
@@ -105,6 +106,7 @@ class QuantizeWeights(CliTest):
         out = self.dir / "r.tern"
         np.savez(self.dir / "nan.npz", x=np.full((3, INPUTS), np.nan, np.float32))
         np.savez(self.dir / "narrow.npz", x=rows(3)[:, 1:])
+        np.savez(self.dir / "empty.npz", x=rows(0))
         cases = [(("--weights", "int4", "--block", "20"), "multiple of 32"),
                  (("--weights", "int4", "--weight-method", "gptq"), "calibration data"),
                  (("--weights", "int4", "--method", "kl", "--calib", self.dir / "nan.npz"), "--method"),
@@ -112,11 +114,32 @@ class QuantizeWeights(CliTest):
                  (("--block", "32", "--calib", self.dir / "nan.npz"), "--block"),
                  (("--weights", "int4", "--weight-method", "gptq", "--calib", self.dir / "nan.npz"), "NaN"),
                  (("--weights", "int4", "--weight-method", "gptq", "--calib", self.dir / "narrow.npz"), "79"),
-                 (("--weights", "int4", "--weight-method", "awq", "--calib", self.dir / "none.npz"), "none.npz")]
+                 (("--weights", "int4", "--weight-method", "awq", "--calib", self.dir / "none.npz"), "none.npz"),
+                 (("--weights", "int4", "--weight-method", "adaround"), "calibration data"),
+                 (("--weights", "int4", "--weight-method", "adaround", "--calib", self.dir / "empty.npz"), "contains no samples"),
+                 (("--dynamic", "--calib", self.dir / "nan.npz"), "NaN")]
         for options, says in cases:
             with self.subTest(options=options):
                 self.refused("quantize", self.model, "-o", out, *options, says=says)
                 self.assertFalse(out.exists())
+
+    def test_refuses_options_that_have_no_effect(self):
+        out = self.dir / "r.tern"
+        np.savez(self.dir / "calib.npz", x=rows(3))
+        page = self.dir / "page.html"
+        unused = (("--percentile", "99"), ("--bits", "16"), ("--symmetric",), ("--per-tensor",), ("--equalize",), ("--no-bias-correction",),
+                  ("--rounding", "nearest"), ("--state", self.dir / "state.npz"), ("--min-sqnr", "20"), ("--fastest",), ("--layers",),
+                  ("--sensitivity",), ("--html", page), ("--images", self.dir / "calib.npz"), ("--labels", "stem"))
+        for form in (("--weights", "int4"), ("--dynamic",)):
+            for option in unused:
+                with self.subTest(form=form, option=option):
+                    self.refused("quantize", self.model, "-o", out, *form, "--calib", self.dir / "calib.npz", *option,
+                                 says=[option[0], "cannot be used with --weights or --dynamic"])
+                    self.assertFalse(out.exists() or page.exists())
+            for option in (("--samples", "2"), ("--preprocess", "none")):
+                self.refused("quantize", self.model, "-o", out, *form, *option, says=[option[0], "has no effect without calibration data"])
+            self.ok("quantize", self.model, "-o", out, *form, "--calib", self.dir / "calib.npz", "--samples", "2")
+            out.unlink()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 #include "compress/weights/gptq.h"
+#include "compress/weights/block_adaround.h"
 
 #include <gtest/gtest.h>
 
@@ -77,7 +78,7 @@ TEST(Hessian, ErrorOfIsTheMeanSquaredResult) {
   EXPECT_NEAR(h.ErrorOf(e.data()), (4.5 * 4.5 + 3.5 * 3.5) / 2, 1e-9);
 }
 
-TEST(Gptq, BeatsRoundingToNearestOnNewRows) {
+TEST(Gptq, BeatsRoundingToNearestOnNewRowsAsAdaRoundDoes) {
   const Workers workers(2);
   constexpr int64_t kInputs = 96, kOutputs = 24;
   const auto rows = CorrelatedRows(800, kInputs, 1), w = Normal(kInputs * kOutputs, 2);
@@ -89,9 +90,35 @@ TEST(Gptq, BeatsRoundingToNearestOnNewRows) {
     const BlockFormat format{4, block, true};
     const double nearest =
                      ResultError(w, RoundToNearest(w, kOutputs, format, h.Diagonal().data(), workers), fresh),
-                 gptq = ResultError(w, Gptq(w, kOutputs, format, h, workers), fresh);
+                 gptq = ResultError(w, Gptq(w, kOutputs, format, h, workers), fresh),
+                 adaround = ResultError(w, AdaRound(w, kOutputs, format, h, workers), fresh);
     EXPECT_GT(10 * std::log10(nearest / gptq), 2) << "dB, block " << block;
+    EXPECT_GT(10 * std::log10(nearest / adaround), 2) << "dB, block " << block;
   }
+}
+
+TEST(AdaRound, KeepsScalesAndMovesWeightsByLessThanOneStep) {
+  const Workers workers(2);
+  constexpr int64_t kInputs = 64, kOutputs = 12;
+  const auto rows = CorrelatedRows(300, kInputs, 9), w = Normal(kInputs * kOutputs, 10);
+  Hessian h(kInputs);
+  h.Add(rows.data(), 300, workers);
+  const BlockFormat format{4, 32, true};
+  const BlockMatrix nearest = RoundToNearest(w, kOutputs, format, h.Diagonal().data(), workers),
+                    m = AdaRound(w, kOutputs, format, h, workers);
+  EXPECT_EQ(m.scale, nearest.scale);
+  EXPECT_EQ(m.q, AdaRound(w, kOutputs, format, h, Workers(1)).q);
+  int moved = 0;
+  for (int64_t o = 0; o < kOutputs; ++o)
+    for (int64_t i = 0; i < kInputs; ++i) {
+      const auto at = static_cast<size_t>(o * kInputs + i);
+      const float scale = m.scale[static_cast<size_t>(o * m.blocks + m.block_of(i))];
+      EXPECT_TRUE(m.q[at] >= format.low() && m.q[at] <= format.high()) << int{m.q[at]};
+      if (m.q[at] == nearest.q[at]) continue;
+      EXPECT_LT(std::fabs(m.At(o, i) - w[at]), scale);
+      ++moved;
+    }
+  EXPECT_GT(moved, 50);
 }
 
 TEST(Gptq, InputsThatAreAlwaysZeroAreRoundedToNearest) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "compress/weights/awq.h"
+#include "compress/weights/block_adaround.h"
 #include "compress/weights/gptq.h"
 #include "compress/weights/layer_inputs.h"
 #include "ir/verify.h"
@@ -205,6 +206,8 @@ class WeightQuantizer {
                       const std::vector<float>& factors) const {
     if (options_.method == WeightMethod::kGptq)
       return Gptq(w, l.outputs, options_.format, *hessian, workers_);
+    if (options_.method == WeightMethod::kAdaRound)
+      return AdaRound(w, l.outputs, options_.format, *hessian, workers_);
     std::vector<float> importance = hessian ? hessian->Diagonal() : std::vector<float>();
     for (size_t i = 0; i < factors.size(); ++i) importance[i] /= factors[i] * factors[i];
     return RoundToNearest(factors.empty() ? w : Multiplied(w, factors), l.outputs, options_.format,
@@ -232,6 +235,18 @@ class WeightQuantizer {
 };
 
 }  // namespace
+
+const std::vector<std::string>& WeightMethodNames() {
+  static const auto* names = new std::vector<std::string>{"nearest", "gptq", "awq", "adaround"};
+  return *names;
+}
+
+std::optional<WeightMethod> ParseWeightMethod(std::string_view name) {
+  const std::vector<std::string>& names = WeightMethodNames();
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) return std::nullopt;
+  return static_cast<WeightMethod>(at - names.begin());
+}
 
 Result<WeightOnlyReport> QuantizeWeights(Graph& graph, const WeightOnlyOptions& options, Samples* samples,
                                          const ShowProgress& show) {

@@ -1,7 +1,9 @@
 // Weight-only and dynamic quantization: replaces the products of a graph by constant matrices by products by
 // weights of 4 or 8 bits (MatMulNBits).
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compress/quantize/observe.h"
@@ -10,7 +12,9 @@
 
 namespace tern::compress {
 
-enum class WeightMethod { kNearest, kGptq, kAwq };
+enum class WeightMethod { kNearest, kGptq, kAwq, kAdaRound };
+const std::vector<std::string>& WeightMethodNames();  // in the order of the enumerators
+std::optional<WeightMethod> ParseWeightMethod(std::string_view name);
 
 struct WeightOnlyOptions {
   BlockFormat format;
@@ -33,8 +37,9 @@ struct WeightOnlyReport {
 };
 
 // Optimizes the graph, then quantizes all products by constant matrices with at least 32 inputs, 8 outputs
-// and 4096 elements. `samples` may be null; GPTQ and AWQ need them. Fails if there is no such product, if a
-// node of `keep` does not exist, or if samples are needed and missing, of the wrong shape, or not finite.
+// and 4096 elements. `samples` may be null; all methods but kNearest need them. Fails if there is no such
+// product, if a node of `keep` does not exist, or if samples are needed and missing, of the wrong shape, or
+// not finite.
 Result<WeightOnlyReport> QuantizeWeights(Graph& graph, const WeightOnlyOptions& options,
                                          Samples* samples = nullptr, const ShowProgress& show = {});
 

@@ -88,7 +88,7 @@ TEST(WeightOnly, ReplacesProductsAndKeepsResults) {
   }
 }
 
-TEST(WeightOnly, GptqAndAwqBeatRoundingToNearest) {
+TEST(WeightOnly, MethodsWithDataBeatRoundingToNearest) {
   const auto mean = [](WeightMethod method) {
     RandomSamples samples({64, 64});
     const auto before = Network(), graph = Network();
@@ -102,6 +102,7 @@ TEST(WeightOnly, GptqAndAwqBeatRoundingToNearest) {
   const double nearest = mean(WeightMethod::kNearest);
   EXPECT_GT(mean(WeightMethod::kGptq), nearest + 1);
   EXPECT_GT(mean(WeightMethod::kAwq), nearest + 0.2);
+  EXPECT_GT(mean(WeightMethod::kAdaRound), nearest + 1);
 }
 
 TEST(WeightOnly, KeepsNamedNodesFloat) {

@@ -23,6 +23,7 @@ FORMS = {
     "weights int8": ["--weights", "int8"],
     "weights int4, blocks of 32": ["--weights", "int4", "--block", "32"],
     "weights int4, blocks of 32, GPTQ": ["--weights", "int4", "--block", "32", "--weight-method", "gptq"],
+    "weights int4, blocks of 32, AdaRound": ["--weights", "int4", "--block", "32", "--weight-method", "adaround"],
     "weights int4, blocks of 32, AWQ": ["--weights", "int4", "--block", "32", "--weight-method", "awq"],
 }
 
