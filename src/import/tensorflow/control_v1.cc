@@ -122,7 +122,7 @@ bool Unchanged(const Body& body, const LoopVariable& v) {
   std::string tensor = next && next->input_size() > 0 ? next->input(0) : "";
   for (int steps = 0; steps < 1000; ++steps) {
     const pb::NodeDef* node = body.Find(NodeOf(tensor));
-    if (!node || node->op() != "Identity" || node->input_size() == 0) break;
+    if (!node || Base(node->op()) != "Identity" || node->input_size() == 0) break;
     tensor = node->input(0);
   }
   return !v.branch.empty() && Canonical(tensor) == v.branch + ":1";

@@ -200,9 +200,27 @@ Result<std::vector<NamedTensor>> InputsOfGraph(const pb::GraphDef& graph, const 
   return inputs;
 }
 
+namespace {
+
+// SavedModels of TF1 list their assets in a collection, those of TF2 in a field.
+Result<std::vector<pb::AssetFileDef>> AssetsOf(const pb::MetaGraphDef& meta) {
+  std::vector<pb::AssetFileDef> assets(meta.asset_file_def().begin(), meta.asset_file_def().end());
+  const auto collection = meta.collection_def().find("saved_model_assets");
+  if (collection == meta.collection_def().end()) return assets;
+  for (const auto& any : collection->second.any_list().value()) {
+    assets.emplace_back();
+    if (!assets.back().ParseFromString(any.value()))
+      return InvalidModel("an entry of the collection 'saved_model_assets' is broken");
+  }
+  return assets;
+}
+
+}  // namespace
+
 Status AddAssets(const pb::MetaGraphDef& meta, const std::string& folder, ModelContext& model) {
   namespace fs = std::filesystem;
-  for (const auto& asset : meta.asset_file_def()) {
+  TERN_ASSIGN(const auto assets, AssetsOf(meta));
+  for (const auto& asset : assets) {
     const fs::path file(asset.filename());
     const bool inside = file.is_relative() &&
                         std::none_of(file.begin(), file.end(), [](const fs::path& p) { return p == ".."; });

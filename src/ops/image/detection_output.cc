@@ -77,6 +77,7 @@ Box Decoded(const DetectionOutput& op, const float* loc, const float* prior, con
 struct Found {
   float score;
   int64_t label, index;
+  Box box;  // set for the candidates of the suppression
 };
 
 bool Better(const Found& a, const Found& b) { return a.score > b.score; }
@@ -87,16 +88,16 @@ void Suppress(const DetectionOutput& op, int64_t label, int64_t count, const Sco
               std::vector<Found>& all) {
   std::vector<Found> candidates;
   for (int64_t i = 0; i < count; ++i)
-    if (score(i) > op.score_threshold) candidates.push_back({score(i), label, i});
+    if (score(i) > op.score_threshold) candidates.push_back({score(i), label, i, {}});
   std::stable_sort(candidates.begin(), candidates.end(), Better);
   if (op.top_k >= 0 && op.top_k < static_cast<int64_t>(candidates.size()))
     candidates.resize(static_cast<size_t>(op.top_k));
   const size_t first = all.size();
   float threshold = op.iou_threshold;
-  for (const Found& next : candidates) {
-    const Box own = box(next.index);
+  for (Found& next : candidates) {
+    next.box = box(next.index);
     bool keep = true;
-    for (size_t i = first; keep && i < all.size(); ++i) keep = !(Overlap(own, box(all[i].index)) > threshold);
+    for (size_t i = first; keep && i < all.size(); ++i) keep = !(Overlap(next.box, all[i].box) > threshold);
     if (!keep) continue;
     all.push_back(next);
     if (op.eta < 1 && threshold > 0.5F) threshold *= op.eta;
@@ -141,11 +142,9 @@ Status Reference(const DetectionOutput& op, EvalContext& c) {
       std::stable_sort(found.begin(), found.end(),
                        [](const Found& a, const Found& b) { return a.label < b.label; });
     }
-    for (const Found& f : found) {
-      const Box b = box(f.label, f.index);
-      rows.insert(rows.end(),
-                  {static_cast<double>(n), static_cast<double>(f.label), f.score, b.x0, b.y0, b.x1, b.y1});
-    }
+    for (const Found& f : found)
+      rows.insert(rows.end(), {static_cast<double>(n), static_cast<double>(f.label), f.score, f.box.x0,
+                               f.box.y0, f.box.x1, f.box.y1});
   }
   const bool empty = rows.empty();
   for (int64_t n = 0; empty && n < batch; ++n)
