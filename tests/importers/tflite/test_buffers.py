@@ -120,7 +120,7 @@ class Buffers(OpCase):
 
 class Blocks(OpCase):
     def test_int4_with_scales_per_block(self):
-        """LiteRT runs such layers only in XNNPACK; the definition is: float(x) = x[i] * scale[i / block]."""
+        """Compared with the definition: float(x) = x[i] * scale[i / block]."""
         rng = np.random.default_rng(5)
         for block in (32, 64):
             numbers = rng.integers(-7, 8, (6, 128)).astype(np.int8)

@@ -81,7 +81,8 @@ class PickledWeights : public Weights {
     if (archive->big_endian()) return Unsupported("an archive with big-endian weights");
     auto dict = std::make_unique<Dict>(std::move(*archive));
     TERN_ASSIGN(const Buffer pickle, dict->archive.Read("data.pkl"));
-    auto parsed = script::Pickle::Parse({reinterpret_cast<const char*>(pickle.data()), pickle.size()});
+    auto parsed =
+        script::Pickle::Parse({reinterpret_cast<const char*>(pickle.data()), pickle.size()}, outer.size());
     if (!parsed.ok()) return parsed.TakeStatus().While(StrCat("reading '", entry, "'"));
     dict->pickle = std::move(*parsed);
     if (!dict->pickle.root().Is(script::Pickled::Kind::kDict))
