@@ -65,10 +65,22 @@ CoreProbe::CoreProbe() : alone_(1e30) {
 bool CoreProbe::Shares(int cpu, int other) {
   std::atomic<int> arrived{0};
   double times[2] = {};
-  std::thread second([&] { times[1] = Fastest(other, arrived); });
-  std::thread first([&] { times[0] = Fastest(cpu, arrived); });
-  first.join();
-  second.join();
+  // If the system refuses a thread, both times stay 0: the CPUs then count as different cores.
+  try {
+    std::thread first([&] {
+      std::thread second;
+      try {
+        second = std::thread([&] { times[1] = Fastest(other, arrived); });
+      } catch (const std::exception&) {
+        return;
+      }
+      times[0] = Fastest(cpu, arrived);
+      second.join();
+    });
+    first.join();
+  } catch (const std::exception&) {
+    return false;
+  }
   return std::min(times[0], times[1]) > kShared * alone_;  // both are slow
 }
 

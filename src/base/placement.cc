@@ -154,7 +154,7 @@ void Placement::End(Helper& helper) {
 
 const char* PinProblem() {
   const char* value = std::getenv("TERN_PIN");
-  return !value || std::strcmp(value, "0") == 0 || std::strcmp(value, "1") == 0
+  return !value || !*value || std::strcmp(value, "0") == 0 || std::strcmp(value, "1") == 0
              ? ""
              : "TERN_PIN is neither 0 nor 1";
 }

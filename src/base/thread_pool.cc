@@ -206,10 +206,10 @@ class Pool {
 
   // Starts up to `count` threads. If the system refuses some or all of them, loops have fewer helpers.
   void EnsureThreads(int count) {
-    // A single helper needs no placement, because the system keeps two threads apart.
-    if (count > 1) placement_.store(Placement::Get(), std::memory_order_release);
     std::lock_guard<std::mutex> lock(mutex_);
     try {
+      // A single helper needs no placement, because the system keeps two threads apart.
+      if (count > 1) placement_.store(Placement::Get(), std::memory_order_release);
       for (; threads_ < count; ++threads_) std::thread([this] { Loop(); }).detach();
     } catch (const std::exception&) {
     }

@@ -38,7 +38,7 @@ bool Unwrap(Rewrite& r) {
     return r.Skip("an operand of the MatMul is not a matrix");
   if (product->attrs.Bool("transpose_a")) return r.Skip("the flat matrix is transposed");
   const Value *bias = product->input(2), *x = fold->input(0);
-  if (product->input(3) || (bias && bias->type.shape.rank() > 1))
+  if (product->input(3) || (bias && (!bias->type.shape.ranked || bias->type.shape.rank() > 1)))
     return r.Skip("the bias is not a vector, or there is a residual");
   const Shape &inside = x->type.shape, &outside = r.root().output(0)->type.shape;
   if (!SameButLast(inside, outside)) return r.Skip("the shapes before and after are not provably equal");
@@ -77,7 +77,7 @@ bool MoveFlatten(Rewrite& r) {
   if (root.input(2) && root.input(2)->type.shape.rank() > 1) return r.Skip("the bias is not a vector");
   const bool chained = std::any_of(root.output(0)->uses.begin(), root.output(0)->uses.end(),
                                    [](const auto& use) { return IsOp(*use.first, "MatMul"); });
-  if (!chained || !ReadAsMatrix(root.output(0)) || !y[-1].known())
+  if (!chained || !ReadAsMatrix(root.output(0)) || !y[-1].known() || y[-1].Is(0))
     return r.Skip("the result is not the left operand of further products");
   std::vector<Value*> inputs = root.inputs();
   inputs[0] = x;

@@ -51,6 +51,8 @@ bool RecomposeBatchMatMulAt(Rewrite& r) {
   if (product->input(2) || product->input(3)) return r.Skip("the product has a bias or a residual");
   const auto a = FlatOf(product->input(0)), b = FlatOf(product->input(1));
   if (!a || !b) return r.Skip("the operands are not flattened batches");
+  if (product->input(0)->type.shape[0] != product->input(1)->type.shape[0])
+    return r.Skip("the flattened batch of one operand is broadcast");
   const Shape &y = r.root().output(0)->type.shape, &flat = product->output(0)->type.shape;
   if (y.rank() < 4 || y[-1] != flat[-1] || y[-2] != flat[-2]) return r.Skip("the batch is not restored");
   const std::vector<Dim> batch(y.dims.begin(), y.dims.end() - 2);

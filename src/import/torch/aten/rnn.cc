@@ -60,7 +60,7 @@ Result<std::vector<Value*>> RunProjected(AtenNode& n, Value* x, Value* h, Value*
   Graph* body = n.b.graph().AddSubgraph(scan, "body");
   Value *h_in = body->AddInput("h", h->type), *c_in = body->AddInput("c", c->type);
   Type step = inputs->type;
-  if (step.shape.ranked) step.shape.dims.erase(step.shape.dims.begin());
+  if (step.shape.rank() > 0) step.shape.dims.erase(step.shape.dims.begin());
   Value* now = body->AddInput("step", step);
   Builder b(*body);
   b.At(n.name, n.origin);
@@ -133,6 +133,8 @@ Status Recurrent(AtenNode& n, const Cell& cell) {
   }
   const auto per = static_cast<int64_t>(params.size()) / (layers * directions);
   const bool projected = lstm && per == (bias ? 5 : 3);
+  if (projected && x->type.shape.ranked && x->type.shape.rank() != 3)
+    return n.Bad("an input ", x->type.ToString());
   if (per * layers * directions != static_cast<int64_t>(params.size()) ||
       (per != (bias ? 4 : 2) && !projected))
     return n.NotYet(params.size(), " parameters for ", layers, " layers");

@@ -12,10 +12,11 @@ bool AllZero(const Tensor& t) {
   return std::all_of(bytes, bytes + t.bytes(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-std::string InputName(const Graph& graph, std::string name) {
+// Returns a name that no other input than `self` has.
+std::string InputName(const Graph& graph, const Value* self, std::string name) {
   const auto taken = [&](const std::string& text) {
     return std::any_of(graph.inputs().begin(), graph.inputs().end(),
-                       [&](const Value* v) { return v->name == text; });
+                       [&](const Value* v) { return v != self && v->name == text; });
   };
   while (taken(name)) name += "_past";
   return name;
@@ -39,7 +40,7 @@ Result<TensorPtr> Buffers::Add(const std::string& path, Graph& out) {
   } else {
     if (weight->complex) return Unsupported("the program changes the complex buffer '", path, "'");
     const Type type = Type::TensorOf(weight->tensor.dtype(), Shape::Of(weight->tensor.dims()));
-    kept.past = out.AddInput(InputName(out, path), type);
+    kept.past = out.AddInput(path, type);
     TERN_ASSIGN(Value * start, StartValue(path, kept.past, std::move(weight->tensor), out));
     kept.tensor = TorchContext::NewTensor(start);
   }
@@ -53,9 +54,7 @@ Result<Value*> Buffers::StartValue(const std::string& path, Value* past, Tensor 
   if (AllZero(initial)) return past;
   Builder b(out);
   b.At(path, "buffer");
-  if (!started_)
-    started_ =
-        out.AddInput(InputName(out, "started"), Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{})));
+  if (!started_) started_ = out.AddInput("started", Type::TensorOf(DType::kBool, Shape(std::vector<Dim>{})));
   Value* value = b.Op("Where", {started_, past, out.AddConstant(std::move(initial), path)});
   TERN_TRY(Status(b.status()));
   return value;
@@ -69,6 +68,10 @@ bool Buffers::AllKnown() {
 }
 
 Status Buffers::AddStates(TorchContext& context, Graph& out, OutputList& outputs) {
+  // The program's inputs keep their names, and all of them exist now.
+  for (const Kept& k : kept_)
+    if (k.past) k.past->name = InputName(out, k.past, k.past->name);
+  if (started_) started_->name = InputName(out, started_, started_->name);
   const auto add = [&](Value* past, Value* present, const std::string& name) -> Status {
     RefineType(present->type, past->type);
     out.AddState({past, outputs.size(), -1});

@@ -195,6 +195,14 @@ Result<std::vector<Arg>> Wrap(HigherOrder& h) {
   return h.Bad("a graph is missing");
 }
 
+// invoke_subgraph(graph, identifier, operands …).
+Result<std::vector<Arg>> InvokeSubgraph(HigherOrder& h) {
+  if (h.operands.size() < 2 || !h.GraphAt(0) || h.GraphAt(1))
+    return h.Bad("a graph or its identifier is missing");
+  h.operands.erase(h.operands.begin() + 1);
+  return Wrap(h);
+}
+
 // with_effects(token, operator, arguments …) calls an operator that has a side effect, such as assertions.
 // The token orders these calls. Tern ignores it, because the order does not change results.
 Result<std::vector<Arg>> WithEffects(HigherOrder& h) {
@@ -220,7 +228,7 @@ const std::map<std::string, Function>& Functions() {
                                                                  {"wrap", Wrap},
                                                                  {"tag_activation_checkpoint", Wrap},
                                                                  {"with_effects", WithEffects},
-                                                                 {"invoke_subgraph", Wrap}};
+                                                                 {"invoke_subgraph", InvokeSubgraph}};
   return *table;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/cpu/gemm/tile.h"
 #include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -286,7 +287,8 @@ void NoKeys(const AttentionShape& s, const AttentionTensors& t) {
 }  // namespace
 
 size_t AttentionScratch(const AttentionShape& s, int threads) {
-  return Blocking(s, threads).BytesPerThread() * static_cast<size_t>(threads);
+  return MostScratch(threads,
+                     [&](int n) { return Blocking(s, n).BytesPerThread() * static_cast<size_t>(n); });
 }
 
 void ComputeAttention(const AttentionShape& s, const AttentionTensors& t, void* scratch,

@@ -125,6 +125,11 @@ void PackBytes(const ByteWeights& b, int64_t row, int64_t column, int64_t k, int
 
 int64_t BytePanelColumns() { return ByteTileSimd().columns; }
 
+int64_t BytePanelDepth(int64_t k) {
+  const ByteTileTable& table = ByteTileSimd();
+  return table.Dwords(k) * 4 / table.element_bytes;
+}
+
 int64_t BytePanelOffset(int64_t k, int64_t n) {
   const ByteTileTable& table = ByteTileSimd();
   return n / table.columns * table.PanelBytes(table.Dwords(k));

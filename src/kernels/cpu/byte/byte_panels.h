@@ -24,6 +24,8 @@ inline const int8_t* BytePanels(const int8_t* packed, int64_t n) {
 
 // The number of columns of a panel, at the active instruction set.
 int64_t BytePanelColumns();
+// Returns k rounded up to the dwords of packed panels, which contain two or four elements.
+int64_t BytePanelDepth(int64_t k);
 // Returns the offset of the panel that begins with column n, a multiple of BytePanelColumns(), in bytes.
 int64_t BytePanelOffset(int64_t k, int64_t n);
 

@@ -7,6 +7,7 @@
 #include "kernels/cpu/gemm/panels.h"
 #include "kernels/cpu/gemm/transposed.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -227,13 +228,16 @@ bool GemmTypes(DType a, DType b, DType c_type) {
 size_t GemmScratch(const GemmParams& p, int threads) {
   if (p.m <= 0 || p.n <= 0 || p.count <= 0) return 0;
   if (UsesPanels(p) && WorthTransposing(p)) return TransposedScratch(p, threads);
-  if (UsesPanels(p)) {
-    const bool shared = ThreadsShareProducts(p, threads);
-    const PanelMemory memory = PanelMemoryOf(p, shared ? threads : 1);
-    return (memory.panels + memory.product) * static_cast<size_t>(shared ? 1 : threads);
-  }
+  if (UsesPanels(p))
+    return MostScratch(threads, [&](int n) {
+      const bool shared = ThreadsShareProducts(p, n);
+      const PanelMemory memory = PanelMemoryOf(p, shared ? n : 1);
+      return (memory.panels + memory.product) * static_cast<size_t>(shared ? 1 : n);
+    });
   const GemmTable& table = TableOf(ComputeType(p.c_type));
-  return ScratchPerThread(p, table, GridOf(p, table, threads)) * static_cast<size_t>(threads);
+  return MostScratch(threads, [&](int n) {
+    return ScratchPerThread(p, table, GridOf(p, table, n)) * static_cast<size_t>(n);
+  });
 }
 
 void Gemm(const GemmParams& p, void* scratch, const Workers& workers) {

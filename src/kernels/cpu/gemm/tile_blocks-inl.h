@@ -82,14 +82,18 @@ template <class Tiles, class Dot, int R, int C, int P> struct TileBlock {
     const int64_t a_row = t.a_row, a_step = 4 * depth, b_step = kPanelRow * depth,
                   prefetch_bytes = t.prefetch_step * depth;
     const char* next = prefetch;
-    for (; steps > 0; --steps) {
+    const auto fetch = [&] {
       for (int64_t i = 0; i < prefetch_bytes; i += 64) __builtin_prefetch(next + i, 0, 2);
       next += prefetch_bytes;
+    };
+    for (; steps > 0; --steps) {
+      fetch();
       for (int64_t i = 0; R == 2 && i < b_step; i += 64) __builtin_prefetch(b + kPrefetchSteps * b_step + i);
       Step<0>(tiles, a, a_row, b, kPanelRow);
       a += a_step, b += b_step;
       if constexpr (P > 1) {
         if (--steps == 0) break;
+        fetch();
         Step<1>(tiles, a, a_row, b, kPanelRow);
         a += a_step, b += b_step;
       }

@@ -6,6 +6,7 @@
 #include "kernels/cpu/byte/byte_panels.h"
 #include "kernels/cpu/nbits/rows_simd.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -62,7 +63,7 @@ struct Block {
 
 ByteGemm GemmOf(const DynamicProduct& p, const uint8_t* rows, const Block& b) {
   ByteGemm g;
-  g.m = b.m, g.n = b.n, g.k = RoundUp(p.k, 4);  // rounded rows and panels are padded
+  g.m = b.m, g.n = b.n, g.k = BytePanelDepth(p.k);  // rounded rows and panels are padded
   g.a = rows + b.m0 * RowStride(p.k), g.a_type = DType::kU8, g.a_row = RowStride(p.k);
   g.c = p.c + b.m0 * p.n + b.n0, g.c_row = p.n;
   g.epilogue.output = ByteOutput::kF32;
@@ -111,7 +112,8 @@ float* DynamicScales(uint8_t* packed, int64_t k, int64_t n) {
 
 size_t DynamicScratch(const DynamicProduct& p, int threads) {
   if (p.m <= 0 || p.n <= 0) return 0;
-  return RowBytes(p) + ScaleBytes(p) + GemmScratch(p, Blocks(p, threads)) * static_cast<size_t>(threads);
+  return RowBytes(p) + ScaleBytes(p) +
+         MostScratch(threads, [&](int n) { return GemmScratch(p, Blocks(p, n)) * static_cast<size_t>(n); });
 }
 
 void MultiplyDynamic(const DynamicProduct& p, void* scratch, const Workers& workers) {

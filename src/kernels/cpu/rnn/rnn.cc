@@ -8,6 +8,7 @@
 #include "kernels/cpu/rnn/cell.h"
 #include "kernels/cpu/simd/amx.h"
 #include "kernels/cpu/support/blocking.h"
+#include "kernels/cpu/support/job_rounds.h"
 
 namespace tern::cpu {
 namespace {
@@ -111,11 +112,21 @@ class Direction {
     AddBiases();
   }
 
-  // Computes the input products of the entire sequence for the gates of a slice. `slice` is the index of the
-  // slice.
-  void Input(const Slice& range, int slice, const Workers& workers) const {
+  // Returns the scratch of one of `slices` slices. All slices get that of the largest.
+  static size_t SliceScratch(const RnnShape& s, int slices) {
+    size_t bytes = 0;
+    for (int i = 0; i < slices; ++i) {
+      const Slice range = SliceOf(s, i, slices);
+      bytes = std::max(bytes, PanelScratch(InputProduct(s, range.end - range.begin), 1));
+    }
+    return bytes;
+  }
+
+  // Computes the input products of the entire sequence for the gates of a slice. `offset` is where the
+  // scratch of the slice begins, in bytes.
+  void Input(const Slice& range, size_t offset, const Workers& workers) const {
     PanelProduct p = InputProduct(s_, range.end - range.begin);
-    void* scratch = static_cast<char*>(product_) + static_cast<size_t>(slice) * PanelScratch(p, 1);
+    void* scratch = static_cast<char*>(product_) + offset;
     for (int64_t gate = 0; gate < s_.gates(); ++gate) {
       const int64_t column = gate * s_.hidden + range.begin;
       p.a = t_.x, p.c = from_x_ + column;
@@ -171,14 +182,11 @@ class Direction {
     return p;
   }
   static size_t ProductScratch(const RnnShape& s, int threads) {
-    const int slices = SlicesOf(s, threads);
-    size_t bytes = PanelScratch(InputProduct(s, s.hidden), threads);
-    for (int i = 0; i < slices; ++i) {
-      const Slice range = SliceOf(s, i, slices);
-      bytes = std::max(
-          bytes, static_cast<size_t>(slices) * PanelScratch(InputProduct(s, range.end - range.begin), 1));
-    }
-    return Aligned(bytes);
+    const size_t sliced = MostScratch(threads, [&](int n) {
+      const int slices = SlicesOf(s, n);
+      return static_cast<size_t>(slices) * SliceScratch(s, slices);
+    });
+    return Aligned(std::max(PanelScratch(InputProduct(s, s.hidden), threads), sliced));
   }
 
   // Adds the biases of input and state, except for a GRU's candidate, whose state bias is added to its state
@@ -334,12 +342,14 @@ void RnnF32(const RnnShape& s, const RnnTensors& t, void* scratch, const Workers
       for (int64_t d = begin; d < end; ++d) RunAlone(s, *directions[d], one_thread);
     });
   const int phases = Direction::Phases(s);
+  const size_t slice_bytes = Direction::SliceScratch(s, slices);
   for (int64_t d = 0; d < s.directions; ++d) directions[d]->Begin();
   ParallelSteps(workers, s.length * phases, static_cast<int>(s.directions) * slices,
                 [&](int64_t step, int chunk) {
-                  const Slice range = SliceOf(s, chunk % slices, slices);
+                  const int slice = chunk % slices;
+                  const Slice range = SliceOf(s, slice, slices);
                   const Direction& direction = *directions[chunk / slices];
-                  if (step == 0) direction.Input(range, chunk % slices, one_thread);
+                  if (step == 0) direction.Input(range, static_cast<size_t>(slice) * slice_bytes, one_thread);
                   direction.Phase(step / phases, static_cast<int>(step % phases), range);
                 });
   for (int64_t d = 0; d < s.directions; ++d) directions[d]->End();
