@@ -133,6 +133,20 @@ TEST_F(EngineTest, RefusesAConfigurationThatContradictsTheModel) {
             std::string::npos);
 }
 
+TEST_F(EngineTest, StartsEachExecutionWithEmptyStates) {
+  const Status status = LoadAll(R"(graph @g(%x: f32[2], %h: f32[2]) -> (%y, %next) {
+    state %h -> %next
+    %next = %h + %x
+    %y = %next + %next
+  })");
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  for (int run = 0; run < 3; ++run) {
+    const auto outputs = Run({Wire<float>("x", DType::kF32, {2}, {1, 10})});
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    EXPECT_EQ(ValuesOf<float>((*outputs)[0]), (std::vector<float>{2, 20})) << "execution " << run;
+  }
+}
+
 TEST_F(EngineTest, ShowsScalarsAsOneElement) {
   ASSERT_TRUE(LoadAll("graph @g(%x: f32[]) -> (%y) { %y = Relu(%x) }").ok());
   EXPECT_EQ(config_.inputs[0].dims, (Dims{1}));
