@@ -103,7 +103,7 @@ TEST(TfsRest, RefusesWhatLosesPrecision) {
   EXPECT_TRUE(std::isnan(Values<float>(special.request.inputs[0])[0]));
 }
 
-TEST(TfsRest, NamesTheWrongLevelOfALists) {
+TEST(TfsRest, NamesTheWrongLevelOfAList) {
   const ModelConfig one = Config({{"x", DType::kF32}});
   const std::pair<const char*, const char*> cases[] = {
       {R"({"inputs": [[1, 2], [3]]})", "Encountered list at unexpected size: 1 at level: 1 expected size: 2"},
