@@ -54,7 +54,7 @@ int TERN_FUZZ_ENTRY(const uint8_t* data, size_t size) {
     Check(read, predict);
     tfs::Examples examples;
     Status status = tfs::ReadExamples(body, parts, limits, examples);
-    if (status.ok()) status = tfs::MakeInputs(config, examples, examined);
+    if (status.ok()) status = tfs::MakeInputs(config, examples, 1 << 20, examined);
     Check(status, examined);
   }
   return 0;

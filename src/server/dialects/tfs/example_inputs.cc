@@ -1,4 +1,5 @@
 // Makes the inputs of a model from the features of examples.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,6 +20,12 @@ void AppendText(std::string& out, std::string_view text) {
 Buffer Own(std::string bytes) {
   const auto owner = std::make_shared<std::string>(std::move(bytes));
   return Buffer::Borrow(owner->data(), owner->size(), owner);
+}
+
+Status CheckSize(const std::string& bytes, uint64_t limit) {
+  if (bytes.size() <= limit) return {};
+  return InvalidArgument("the inputs made of the examples take more than the ", limit,
+                         " bytes that are left to the request");
 }
 
 const Feature* FeatureOf(const Examples& examples, size_t item, std::string_view name) {
@@ -135,7 +142,7 @@ Status SetItemDims(const TensorConfig& input, size_t values, Dims& dims) {
 }
 
 Status MakeInput(const ModelConfig& config, const TensorConfig& input, const Examples& examples,
-                 Request& request) {
+                 uint64_t limit, Request& request) {
   std::string bytes;
   const Feature* first = FeatureOf(examples, 0, input.name);
   const bool absent = !first || first->kind == DType::kInvalid;
@@ -150,6 +157,7 @@ Status MakeInput(const ModelConfig& config, const TensorConfig& input, const Exa
       return Wrong(input, i,
                    StrCat("has ", feature->size(), " values, that of example 0 has ", first->size()));
     TERN_TRY(AppendValues(input, i, *feature, bytes));
+    TERN_TRY(CheckSize(bytes, limit));
   }
   if (absent) return {};
   WireTensor tensor{input.name, input.dtype, input.dims, Own(std::move(bytes))};
@@ -162,14 +170,20 @@ Status MakeInput(const ModelConfig& config, const TensorConfig& input, const Exa
 
 }  // namespace
 
-Status MakeInputs(const ModelConfig& config, const Examples& examples, Request& request) {
+Status MakeInputs(const ModelConfig& config, const Examples& examples, uint64_t limit, Request& request) {
   if (examples.items.empty()) return InvalidArgument("Input is empty");
   if (!TakesExamples(config, examples)) {
-    for (const TensorConfig& input : config.inputs) TERN_TRY(MakeInput(config, input, examples, request));
+    for (const TensorConfig& input : config.inputs) {
+      TERN_TRY(MakeInput(config, input, examples, limit, request));
+      if (!request.inputs.empty()) limit -= std::min<uint64_t>(limit, request.inputs.back().bytes.size());
+    }
     return {};
   }
   std::string bytes;
-  for (const Example& item : examples.items) AppendText(bytes, SerializeExample(examples.context, item));
+  for (const Example& item : examples.items) {
+    AppendText(bytes, SerializeExample(examples.context, item));
+    TERN_TRY(CheckSize(bytes, limit));
+  }
   request.inputs.push_back({config.inputs[0].name,
                             DType::kString,
                             {static_cast<int64_t>(examples.items.size())},

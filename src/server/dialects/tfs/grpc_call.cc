@@ -29,6 +29,7 @@ class TfsCall final : public InferCall {
   bool TakesLong(const Buffer& message) override { return message.size() > kMaxLoopMessage; }
 
   Status Decode(const Buffer& message, const InferParseOptions& options, InferMessage& parsed) override {
+    limit_ = options.bytes;
     const Status status = ReadGrpcRequest(method_, message, options, read_, parsed);
     if (!read_.tasks.empty()) {
       parsed.model = read_.tasks[0].spec.model;
@@ -44,6 +45,7 @@ class TfsCall final : public InferCall {
   Status Complete(const ModelVersion& version, uint64_t& converted) override {
     for (const Task& task : read_.tasks) {
       Run& run = runs_.emplace_back();
+      run.limit = limit_ / read_.tasks.size();
       TERN_ASSIGN(run.signature, ChooseSignature(version, task.spec.signature));
       Request& own = method_ == GrpcMethod::kMultiInference ? requests_.emplace_back(request) : request;
       if (method_ == GrpcMethod::kPredict)
@@ -143,6 +145,7 @@ class TfsCall final : public InferCall {
   }
 
   const GrpcMethod method_;
+  uint64_t limit_ = 0;  // bytes of a request
   ModelSpec peeked_;
   GrpcRequest read_;
   std::vector<Run> runs_;          // one per task

@@ -1,5 +1,7 @@
 #include "server/dialects/tfs/grpc_request.h"
 
+#include <algorithm>
+
 #include "server/dialects/tfs/tensor_proto.h"
 #include "server/grpc/proto_wire.h"
 
@@ -107,7 +109,9 @@ class Parser {
     std::erase_if(inputs, [&](const WireTensor& other) { return other.name == name; });
     WireTensor& input = inputs.emplace_back();
     input.name = name;
-    return ReadTensorProto(message_, tensor, options_.bytes, input, out_.converted);
+    // All inputs together have one limit, because a list of one value may fill a tensor of any size.
+    const uint64_t left = options_.bytes - std::min(options_.bytes, out_.converted);
+    return ReadTensorProto(message_, tensor, left, input, out_.converted);
   }
 
   Status ReadFilter(std::string_view name) {
@@ -138,13 +142,10 @@ class Parser {
   }
 
   Status AddExample(std::string_view bytes) {
-    // An empty example is two bytes long in the message and much longer in memory.
     if (request_.examples.items.size() >= kMostExamples)
       return InvalidArgument("the request has more than ", kMostExamples, " examples");
     return ReadExample(bytes, options_.tensors, request_.examples.items.emplace_back());
   }
-
-  static constexpr size_t kMostExamples = size_t{1} << 20;
 
   const GrpcMethod method_;
   const Buffer& message_;

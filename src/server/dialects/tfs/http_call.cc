@@ -23,6 +23,7 @@ class TfsHttpCall final : public HttpCall {
       TERN_TRY(ReadPredict(body.text(), parts, config, *source.limits, request, layout_));
     } else {
       Examples examples;
+      run_.limit = source.limits->body_bytes;
       TERN_TRY(ReadExamples(body.text(), parts, *source.limits, examples));
       TERN_TRY(kind_ == RouteKind::kTfsClassify ? ReadClassify(examples, run_, request)
                                                 : ReadRegress(examples, run_, request));

@@ -102,7 +102,11 @@ Status ReadExamples(std::string_view body, const BodyParts& parts, const Limits&
   if (json.Peek() != Kind::kArray)
     return InvalidArgument("JSON Value: ", ValueText(json, 0),
                            " Expecting 'examples' value to be an list/array");
-  TERN_TRY(json.Array([&] { return ReadObject(json, limits.tensors, examples.items.emplace_back()); }));
+  TERN_TRY(json.Array([&]() -> Status {
+    if (examples.items.size() >= kMostExamples)
+      return InvalidArgument("the request has more than ", kMostExamples, " examples");
+    return ReadObject(json, limits.tensors, examples.items.emplace_back());
+  }));
   if (examples.items.empty())
     return InvalidArgument("JSON Value: ", ValueText(json, 0), " 'examples' value is an empty array");
   return {};

@@ -150,6 +150,24 @@ TEST(TfsRest, ReadsExamples) {
   EXPECT_FALSE(ReadExample("\x0a\x05xx", 100, again).ok());
 }
 
+TEST(TfsRest, LimitsWhatTheContextAddsToEachExample) {
+  Examples examples;
+  Feature feature;
+  feature.kind = DType::kF32;
+  feature.floats.assign(1000, 1.f);
+  examples.context.Set("x", feature);
+  examples.items.resize(100);
+  Request request;
+  EXPECT_TRUE(MakeInputs(Config({{"x", DType::kF32}}), examples, 400'000, request).ok());
+  EXPECT_EQ(request.inputs[0].dims, (Dims{100, 1000}));
+  const ModelConfig parser = Config({{"inputs", DType::kString}});
+  for (const ModelConfig& config : {Config({{"x", DType::kF32}}), parser}) {
+    Request refused;
+    const Status status = MakeInputs(config, examples, 399'999, refused);
+    EXPECT_NE(status.message().find("more than the 399999 bytes"), std::string::npos) << status.message();
+  }
+}
+
 WireTensor Floats(std::string name, Dims dims, std::vector<float> values) {
   const auto owner = std::make_shared<std::vector<float>>(std::move(values));
   return {std::move(name), DType::kF32, std::move(dims),

@@ -11,14 +11,14 @@ Status ReadClassify(const Examples& examples, Run& run, Request& request) {
   for (const TensorConfig* output : {outputs.classes, outputs.scores})
     if (output) request.outputs.push_back({output->name, 0});
   run.items = static_cast<int64_t>(examples.items.size());
-  return MakeInputs(*run.signature.config, examples, request);
+  return MakeInputs(*run.signature.config, examples, run.limit, request);
 }
 
 Status ReadRegress(const Examples& examples, Run& run, Request& request) {
   TERN_ASSIGN(const TensorConfig* output, FindRegressOutput(*run.signature.config));
   request.outputs.push_back({output->name, 0});
   run.items = static_cast<int64_t>(examples.items.size());
-  return MakeInputs(*run.signature.config, examples, request);
+  return MakeInputs(*run.signature.config, examples, run.limit, request);
 }
 
 Status PrepareRun(Run& run, Request& request) {

@@ -10,7 +10,8 @@ namespace tern::server::tfs {
 struct Run {
   ChosenSignature signature;
   ShapeFit fit;
-  int64_t items = 0;  // of a classify or regress request
+  int64_t items = 0;          // of a classify or regress request
+  uint64_t limit = 64 << 20;  // bytes of the inputs that are made of examples
 };
 
 // Make the inputs and name the outputs of a classification or regression.

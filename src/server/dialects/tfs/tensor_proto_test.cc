@@ -142,7 +142,8 @@ TEST(TensorProto, WritesWhatItReads) {
 
 TEST(TfsGrpcRequest, ReadsTheModelAndTheTasks) {
   tensorflow::serving::MultiInferenceRequest message;
-  const InferParseOptions options;
+  InferParseOptions options;
+  options.bytes = 3000;
   const auto read = [&](GrpcMethod method, const std::string& bytes, GrpcRequest& request,
                         InferMessage& out) {
     return ReadGrpcRequest(method, BufferOf(bytes), options, request, out);
@@ -188,6 +189,14 @@ TEST(TfsGrpcRequest, ReadsTheModelAndTheTasks) {
   EXPECT_EQ(predicted.request.outputs[0].name, "y");
   EXPECT_EQ(PeekSpec(GrpcMethod::kPredict, BufferOf(predict.SerializeAsString())).model, "m");
   EXPECT_FALSE(read(GrpcMethod::kPredict, "\x0a\x05xx", request, predicted).ok());
+  for (const char* name : {"a", "b"}) {  // each is within the limit, both together are not
+    (*predict.mutable_inputs())[name] = Proto(tensorflow::DT_INT8, {2000});
+  }
+  request = {};
+  EXPECT_NE(read(GrpcMethod::kPredict, predict.SerializeAsString(), request, predicted)
+                .message()
+                .find("the limit is"),
+            std::string::npos);
 }
 
 }  // namespace
