@@ -11,6 +11,8 @@
 
 namespace tern::server {
 
+class TextGenerator;
+
 // Thread-safe.
 class ModelVersion {
  public:
@@ -34,6 +36,8 @@ class ModelVersion {
   virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
+  // The interface of a model that generates text; null for other models.
+  virtual TextGenerator* generator() { return nullptr; }
   // Values that the back end reports of itself, by name.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }
 

@@ -2,6 +2,8 @@
 
 #include "model_config.pb.h"
 #include "server/backend/pipeline_engine.h"
+#include "server/core/log.h"
+#include "server/generate/generator_files.h"
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/repository/warm_up.h"
@@ -69,10 +71,48 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& sou
     TERN_ASSIGN(pipeline, PipelineOf(files, config));
   }
   if (!pipeline.empty()) return LoadPipelined(source, files, pipeline, version, message, std::move(config));
+  if (IsBuiltIn(message.backend())) {
+    TERN_ASSIGN(std::shared_ptr<ModelVersion> generator,
+                FindGenerator(source, files, version, message, config));
+    if (generator) return generator;
+  }
   TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
   return AddWarm(source, version, message, std::move(config), std::move(model));
+}
+
+// Returns a version that generates text, or null if the model is served with its tensors.
+Result<std::shared_ptr<ModelVersion>> Loader::FindGenerator(const ModelSource& source,
+                                                            const ModelFiles& files,
+                                                            const std::string& version,
+                                                            ConfigMessage& message,
+                                                            ModelConfig config) const {
+  const auto wanted = config.parameters.find("tern_generator");
+  const std::string choice = wanted == config.parameters.end() ? "" : wanted->second;
+  if (!choice.empty() && choice != "on" && choice != "off")
+    return InvalidArgument("parameter tern_generator is '", choice, "'; it must be 'on' or 'off'");
+  const std::string folder = TokenizerFolder(files, source.folder);
+  const bool tensors =
+      !config.inputs.empty() || !config.outputs.empty() || config.sequence || config.decoupled;
+  if (choice == "off" || (choice.empty() && (folder.empty() || tensors)))
+    return std::shared_ptr<ModelVersion>();
+  if (folder.empty()) return NotFound("a model with tern_generator needs a file tokenizer.json beside it");
+  DescribeGenerator(config);
+  ConfigMessage described = message;
+  UpdateMessage(config, described);
+  auto made = LoadGenerator(files, folder, std::move(config), version, scheduler_.executor());
+  if (!made.ok() && made.status().code() == Code::kUnsupported && choice != "on") {
+    Log(LogLevel::kInfo, StrCat("model '", source.name,
+                                "' has a tokenizer but does not generate text: ", made.status().message()));
+    return std::shared_ptr<ModelVersion>();
+  }
+  if (!made.ok()) return made;
+  message = std::move(described);
+  const Status warm = WarmUp(**made, message, source.folder);
+  if (warm.ok()) return made;
+  scheduler_.Remove(*made, kRemoveLimit);
+  return warm;
 }
 
 Result<std::shared_ptr<ModelVersion>> Loader::AddWarm(const ModelSource& source, const std::string& version,

@@ -47,6 +47,9 @@ class Loader {
   Result<std::shared_ptr<ModelVersion>> LoadPipelined(const ModelSource& source, const ModelFiles& files,
                                                       const std::string& pipeline, const std::string& version,
                                                       ConfigMessage& message, ModelConfig config) const;
+  Result<std::shared_ptr<ModelVersion>> FindGenerator(const ModelSource& source, const ModelFiles& files,
+                                                      const std::string& version, ConfigMessage& message,
+                                                      ModelConfig config) const;
   // Adds a model to the scheduler and runs its warm-up.
   Result<std::shared_ptr<ModelVersion>> AddWarm(const ModelSource& source, const std::string& version,
                                                 const ConfigMessage& message, ModelConfig config,

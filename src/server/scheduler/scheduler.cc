@@ -36,6 +36,8 @@ class FairScheduler final : public Scheduler {
     return Remember(std::move(added));
   }
 
+  std::shared_ptr<Executor> executor() override { return executor_; }
+
   void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
     if (auto* removable = dynamic_cast<Removable*>(version.get())) removable->Drain(limit, true);
   }
