@@ -149,6 +149,30 @@ def run_kserve(context):
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
 
 
+def openai_python(context):
+    return context.root / "build" / "openai" / "bin" / "python"
+
+
+def openai_full(context):
+    install(context, openai_python(context), "scripts/requirements-openai.txt", "openai")
+    return run_openai(context)
+
+
+def openai_if_present(context):
+    if not (openai_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP openai: openai missing; `tern test openai` installs it")
+        return Counts(skipped=1)
+    return run_openai(context)
+
+
+def run_openai(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    env = dict(context.env, TERN_OPENAI_PYTHON=str(openai_python(context)))
+    script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/openai"), *verbose]
+    return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -347,6 +371,7 @@ SUITES = [
     Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("kserve", "kserve's REST and gRPC clients (by default: if the suite has installed kserve)", kserve_full,
           sample=kserve_if_present),
+    Suite("openai", "OpenAI's Python client (by default: if the suite has installed openai)", openai_full, sample=openai_if_present),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "

@@ -96,12 +96,23 @@ RouteKind HealthRoute(Segments& path) {
   return word == "live" ? RouteKind::kLive : word == "ready" ? RouteKind::kReady : RouteKind::kNotFound;
 }
 
+// OpenAI's API.
+RouteKind OpenAiRoute(Segments path) {
+  const std::string_view word = path.Take();
+  if (word == "models" && path.done()) return RouteKind::kOpenAiModels;
+  if (word == "embeddings" && path.done()) return RouteKind::kOpenAiEmbeddings;
+  if (word == "completions" && path.done()) return RouteKind::kOpenAiCompletions;
+  if (word == "chat" && path.Take() == "completions" && path.done()) return RouteKind::kOpenAiChat;
+  return RouteKind::kNotFound;
+}
+
 RouteKind RootRoute(Segments& path, Route& route) {
   std::string_view word = path.Take();
   if (word == "metrics") {
     const bool end = path.done() || (path.Take().empty() && path.done());
     return end ? RouteKind::kMetrics : RouteKind::kNotFound;
   }
+  if (word == "v1") return OpenAiRoute(path);
   if (word != "v2") return RouteKind::kNotFound;
   if (path.done()) return RouteKind::kServerMetadata;
   word = path.Take();
@@ -153,6 +164,9 @@ const char* AllowedMethods(RouteKind kind) {
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
     case RouteKind::kIndex:
     case RouteKind::kLoad:
     case RouteKind::kUnload:
@@ -177,10 +191,14 @@ ApiGroup GroupOf(RouteKind kind) {
       return ApiGroup::kHealth;
     case RouteKind::kServerMetadata:
     case RouteKind::kModelMetadata:
+    case RouteKind::kOpenAiModels:
       return ApiGroup::kMetadata;
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
       return ApiGroup::kInference;
     case RouteKind::kModelConfig:
       return ApiGroup::kModelConfig;
