@@ -62,6 +62,8 @@ TEST(ChatTemplate, NamespacesMacrosAndWhiteSpace) {
   EXPECT_EQ(Render("a\n  {% if true %}\n  b\n  {% endif %}\nc\n"), "a\n  b\nc");
   EXPECT_EQ(Render("a {#- comment -#} b"), "ab");
   EXPECT_EQ(Render("{% set x %}<{{ 1 + 2 }}>{% endset %}{{ x }}{{ x|length }}"), "<3>3");
+  EXPECT_EQ(Render("{% filter trim | replace('b', 'c') %} a{{ 'b' }} {% endfilter %}|"), "ac|");
+  EXPECT_EQ(Render("{{ strftime_now is defined }}{{ strptime is defined }}"), "TrueFalse");
 }
 
 TEST(ChatTemplate, LoopsAndJumps) {

@@ -52,7 +52,10 @@ TemplateValue TemplateEvaluator::Find(const std::string& name) const {
     if (i < bottom_ && i > 0) continue;
     if (const auto found = scopes_[i].find(name); found != scopes_[i].end()) return found->second;
   }
-  return variables_.Member(name);
+  const TemplateValue found = variables_.Member(name);
+  // Templates ask whether a function is defined.
+  const bool function = found.undefined() && (IsTemplateFunction(name) || macros_.count(name));
+  return function ? TemplateValue::Text(StrCat("<function ", name, ">")) : found;
 }
 
 Status TemplateEvaluator::Run(const Statements& statements) {
@@ -82,6 +85,13 @@ Status TemplateEvaluator::RunOne(const Statement& s) {
       TERN_ASSIGN(std::string text, Captured(s.bodies[0]));
       scopes_.back()[s.names[0]] = TemplateValue::Text(std::move(text));
       return {};
+    }
+    case SKind::kFilterBlock: {
+      TERN_ASSIGN(std::string text, Captured(s.bodies[0]));
+      scopes_.emplace_back()[kCapturedName] = TemplateValue::Text(std::move(text));
+      auto filtered = Evaluate(*s.value);
+      scopes_.pop_back();
+      return filtered.ok() ? Write(filtered->ToText()) : filtered.TakeStatus();
     }
     case SKind::kMacro:
       macros_[s.text] = &s;

@@ -312,6 +312,22 @@ Result<ExpressionPtr> ExpressionParser::Filters(ExpressionPtr value) {
   }
 }
 
+Result<ExpressionPtr> ExpressionParser::ParseFilterBlock() {
+  ExpressionPtr value = Make(Kind::kName, c_.line(), kCapturedName);
+  operators_ = 0;
+  do {
+    TERN_TRY(Count());
+    const int line = c_.line();
+    TERN_ASSIGN(const std::string name, c_.Name());
+    if (!IsTemplateFilter(name)) return NotSupported(line, "filter", name);
+    ExpressionPtr out = Make(Kind::kFilter, line, name);
+    out->args.push_back(std::move(value));
+    if (c_.TakeOperator("(")) TERN_TRY(Arguments(*out));
+    value = std::move(out);
+  } while (c_.TakeOperator("|"));
+  return value;
+}
+
 Result<ExpressionPtr> ExpressionParser::Test(ExpressionPtr value) {
   const bool negated = c_.TakeName("not");
   const int line = c_.line();

@@ -38,11 +38,14 @@ struct Expression {
   std::vector<std::pair<std::string, ExpressionPtr>> named;  // keyword arguments
 };
 
+// The variable of the text to which the filters of a block are applied. No template can name it.
+inline constexpr char kCapturedName[] = " captured";
+
 struct Statement;
 using Statements = std::vector<Statement>;
 
 struct Statement {
-  enum class Kind { kText, kOutput, kIf, kFor, kSet, kSetBlock, kMacro, kBreak, kContinue, kBody };
+  enum class Kind { kText, kOutput, kIf, kFor, kSet, kSetBlock, kFilterBlock, kMacro, kBreak, kContinue, kBody };
   Kind kind = Kind::kText;
   int line = 1;
   std::string text;                     // of kText; the name of kMacro

@@ -88,6 +88,13 @@ class Parser {
       TERN_ASSIGN(Statements body, Body({"endgeneration"}));
       statement.bodies.push_back(std::move(body));
       TERN_TRY(EndTag());
+    } else if (name == "filter") {
+      statement.kind = Kind::kFilterBlock;
+      TERN_ASSIGN(statement.value, expressions_.ParseFilterBlock());
+      TERN_TRY(EndTag());
+      TERN_ASSIGN(Statements body, Body({"endfilter"}));
+      statement.bodies.push_back(std::move(body));
+      TERN_TRY(EndTag());
     } else if ((name == "break" || name == "continue") && loops_ > 0) {
       statement.kind = name == "break" ? Kind::kBreak : Kind::kContinue;
       TERN_TRY(EndTag());

@@ -58,6 +58,7 @@ class ExpressionParser {
   Result<ExpressionPtr> Parse();             // a whole expression
   Result<ExpressionPtr> ParseNoCondition();  // without `if … else`
   Result<ExpressionPtr> ParseTuple();        // expressions, separated by commas, are a list
+  Result<ExpressionPtr> ParseFilterBlock();  // the filters of kCapturedName, separated by '|'
   // Names of functions that are called, for a check when all macros are known.
   const std::vector<std::pair<std::string, int>>& calls() const { return calls_; }
 
