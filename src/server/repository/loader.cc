@@ -7,6 +7,7 @@
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/repository/warm_up.h"
+#include "server/signatures/load_signatures.h"
 
 namespace tern::server {
 namespace {
@@ -78,8 +79,12 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& sou
   }
   TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
+  const ModelConfig given = config;
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
-  return AddWarm(source, version, message, std::move(config), std::move(model));
+  TERN_ASSIGN(std::shared_ptr<ModelVersion> added,
+              AddWarm(source, version, message, std::move(config), std::move(model)));
+  return IsBuiltIn(message.backend()) ? AddSignatures(files, given, *backend, scheduler_, std::move(added))
+                                      : std::move(added);
 }
 
 // Returns a version that generates text, or null if the model is served with its tensors.
