@@ -25,10 +25,10 @@ struct Account {
 
   // The rest is guarded by the budget's lock.
   State state = State::kEvicted;
-  ResidentVersion* owner = nullptr;  // null before the first load, and when the version is gone
-  uint64_t charged = 0;              // bytes of the budget that it takes now
-  uint64_t cost = 0;                 // resident bytes, as measured last; 0: never loaded
-  std::chrono::nanoseconds load_time{0};
+  ResidentVersion* owner = nullptr;       // null before the first load, and when the version is gone
+  uint64_t charged = 0;                   // bytes of the budget that it takes now
+  uint64_t cost = 0;                      // resident bytes, as measured last; 0: never loaded
+  std::chrono::nanoseconds load_time{0};  // decayed mean
   uint64_t loads = 0, evictions = 0;
   double uses = 0;  // requests; those of long ago count less
   Clock::time_point touched{};

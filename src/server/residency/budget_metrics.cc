@@ -50,7 +50,7 @@ void AppendBudget(const BudgetState& budget, MetricsText& text) {
        [](const Row& row) { return uint64_t{row.resident}; });
   each("tern_model_cost_bytes", "gauge", "Memory of the version when it was resident last; 0: never",
        [](const Row& row) { return row.cost; });
-  each("tern_model_load_seconds", "gauge", "Duration of the last load on demand",
+  each("tern_model_load_seconds", "gauge", "Mean duration of the last loads",
        [](const Row& row) { return row.load_seconds; });
   each("tern_model_loads_total", "counter", "Loads", [](const Row& row) { return row.loads; });
   each("tern_model_evictions_total", "counter", "Evictions", [](const Row& row) { return row.evictions; });

@@ -184,17 +184,28 @@ void BudgetState::SetResident(Account& account, ResidentVersion* owner) {
   changed_.notify_all();
 }
 
+// Measures without the lock, because back ends may take long to answer.
+void BudgetState::MeasureCosts() {
+  std::vector<std::pair<std::shared_ptr<Account>, Lease>> resident;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& account : accounts_)
+      if (account->state == Account::State::kResident && account->owner)
+        resident.emplace_back(account, account->owner->CurrentLease());
+  }
+  for (const auto& [account, lease] : resident) {
+    const uint64_t bytes = lease ? (*lease)->MemoryBytes() : 0;
+    const std::lock_guard lock(mutex_);
+    if (bytes > 0 && account->state == Account::State::kResident) account->cost = account->charged = bytes;
+  }
+}
+
 bool BudgetState::KeepUp(const std::function<bool(const std::shared_ptr<ModelVersion>&)>& drained) {
-  std::vector<std::pair<Account*, uint64_t>> costs;
+  MeasureCosts();
   std::vector<Lease> gone;
   bool leaving = false;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& account : accounts_)
-      if (account->state == Account::State::kResident && account->owner) {
-        const uint64_t bytes = account->owner->MemoryBytes();
-        if (bytes > 0) account->cost = account->charged = bytes;
-      }
     while (Charged() > bytes_) {
       Account* victim = Victim(nullptr);
       if (!victim) break;

@@ -73,6 +73,7 @@ class BudgetState {
   std::string Note(const Account& account) const;
 
  private:
+  void MeasureCosts();
   // These are called under the lock.
   uint64_t Charged() const;  // what resident versions and loads take
   uint64_t Used() const;     // with what evicted versions still take

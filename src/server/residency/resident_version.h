@@ -15,6 +15,7 @@ class ResidentVersion final : public HoldingVersion {
   ~ResidentVersion() override;
 
   std::string StateNote() const override;
+  Lease CurrentLease() const { return lease(); }
   const std::shared_ptr<Account>& account() const { return account_; }
 
  protected:
