@@ -1,4 +1,6 @@
 // The parts of Loader that load models under a memory budget.
+#include <filesystem>
+
 #include "model_config.pb.h"
 #include "server/backend/pipeline_engine.h"
 #include "server/repository/golden.h"
@@ -16,6 +18,8 @@ std::optional<ModelConfig> Loader::KnownConfig(const ModelSource& source, const 
   if (!config.ok() || !CheckComplete(*config).ok() || !CheckConfig(message, true).ok()) return {};
   const auto files = FindFiles(source, version, message.default_model_filename(), true);
   if (!files.ok()) return {};
+  std::error_code error;
+  if (std::filesystem::is_directory(files->file, error)) return {};  // it may have signatures
   const auto pipeline = PipelineOf(*files, *config);
   if (!pipeline.ok() || !pipeline->empty()) return {};
   return std::move(*config);

@@ -6,6 +6,7 @@
 #include "server/backend/pipeline_engine.h"
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
+#include "server/signatures/load_signatures.h"
 
 namespace tern::server {
 
@@ -69,10 +70,14 @@ Result<Candidate> Loader::Read(const ModelSource& source, const std::string& ver
   if (!pipeline.empty()) return ReadPipelined(files, pipeline, version, message, std::move(config));
   TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
+  const ModelConfig given = config;
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
-  TERN_ASSIGN(out.version, scheduler_.Add(std::move(config), version, std::move(model)));
-  out.tensors = out.version;
-  out.runners = {out.version};
+  TERN_ASSIGN(out.tensors, scheduler_.Add(std::move(config), version, std::move(model)));
+  out.version = out.tensors;
+  out.runners = {out.tensors};
+  if (IsBuiltIn(message.backend())) {
+    TERN_ASSIGN(out.version, AddSignatures(files, given, *backend, scheduler_, out.tensors));
+  }
   return out;
 }
 

@@ -60,6 +60,7 @@ ModelLoads::Gap ModelLoads::OpenGap(const ModelSource& current, const ModelSourc
     const auto same = live.find(version);
     const ModelVersion& known = same == live.end() ? *Latest(live) : *same->second.model;
     gap.holders[version] = std::make_shared<HoldingVersion>(known.config(), version, hold_timer_);
+    gap.holders[version]->DescribeLike(known);
   }
   if (gap.closed.empty() || gap.holders.empty()) return {};
   std::vector<std::shared_ptr<ModelVersion>> published = ModelsOf(gap.kept);

@@ -1,5 +1,7 @@
 #include "server/repository/prepare.h"
 
+#include <algorithm>
+
 #include "model_config.pb.h"
 #include "server/backend/backends.h"
 #include "server/core/log.h"
@@ -48,6 +50,8 @@ Status Prepare(const Candidate& candidate, Scheduler& scheduler, const ConfigMes
   const Status status = Guard([&] { return RunTrials(candidate, message, life_cycle, folder, trials); });
   if (!status.ok()) {
     for (const auto& runner : candidate.runners) scheduler.Remove(runner, kRemoveLimit);
+    if (std::count(candidate.runners.begin(), candidate.runners.end(), candidate.version) == 0)
+      scheduler.Remove(candidate.version, kRemoveLimit);
     return status;
   }
   for (const auto& runner : candidate.runners) scheduler.SetBackground(runner, false);

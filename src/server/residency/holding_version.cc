@@ -30,6 +30,14 @@ Clock::time_point ExpiryOf(const ModelConfig& config, const Request& request, Cl
 
 }  // namespace
 
+void HoldingVersion::DescribeLike(const ModelVersion& other) {
+  if (!other.signatures()) return;
+  signatures_ = *other.signatures();
+  for (Signature& signature : *signatures_)
+    if (signature.model)
+      signature.model = std::make_shared<HoldingVersion>(signature.model->config(), version(), timer_);
+}
+
 HoldingVersion::~HoldingVersion() { Refuse(NotReady(*this)); }
 
 void HoldingVersion::Submit(std::shared_ptr<Call> call) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <list>
 #include <mutex>
+#include <optional>
 
 #include "server/core/model_version.h"
 #include "server/residency/hold_timer.h"
@@ -34,6 +35,11 @@ class HoldingVersion : public ModelVersion,
   bool Drained() const override;
   void Expire(Clock::time_point now) override;
 
+  // Copies the signatures of a version, so that clients can ask for them while there is no target. Call it
+  // before other threads use this version.
+  void DescribeLike(const ModelVersion& other);
+  const std::vector<Signature>* signatures() const override { return signatures_ ? &*signatures_ : nullptr; }
+
   // Sets the target and submits the requests that wait, in their order.
   void Open(const std::shared_ptr<ModelVersion>& target);
   // Removes the target and returns its lease. It still has the requests that it has accepted.
@@ -62,6 +68,7 @@ class HoldingVersion : public ModelVersion,
   void Forward(Held held, ModelVersion& target);
 
   const std::shared_ptr<HoldTimer> timer_;
+  std::optional<std::vector<Signature>> signatures_;  // their models only describe them
   mutable std::mutex mutex_;
   Lease target_;
   List list_;

@@ -92,6 +92,7 @@ Result<std::shared_ptr<ModelVersion>> MemoryBudget::AddLoaded(std::shared_ptr<Ac
   }
   auto version = std::make_shared<ResidentVersion>((*loaded)->config(), account, state_, timer_);
   (*loaded)->ShareStatistics(*version);
+  version->DescribeLike(**loaded);
   version->SetGoldenRequests((*loaded)->golden_requests());
   version->Open(*loaded);
   state_->SetResident(*account, version.get());
