@@ -124,6 +124,21 @@ def triton(context):
     return context.run_script("tests/server/differential/run.py", "--tern", context.binary("tern"))
 
 
+SWAPS, SWAPS_SAMPLE = 1000, 40
+
+
+def swap(context, count):
+    return context.run_script("tests/server/lifecycle/swaps.py", "--tern", context.binary("tern"), "--swaps", str(count))
+
+
+def swaps_full(context):
+    return swap(context, SWAPS)
+
+
+def swaps_sample(context):
+    return swap(context, SWAPS_SAMPLE)
+
+
 def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
 
@@ -373,6 +388,7 @@ SUITES = [
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("swaps", f"{SWAPS} changes of a model's version under load, in both orders (by default: {SWAPS_SAMPLE})", swaps_full, sample=swaps_sample),
     Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
     Suite("python", "the Python package as a wheel (by default: in the build folder)", python_suites.python_wheel, sample=python_suites.python_in_tree),
