@@ -37,7 +37,9 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   }
   if (!streaming_ && model_->config().decoupled)
     return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
-  return ForwardHeaders(headers_, forward_.get(), request);
+  TERN_TRY(ForwardHeaders(headers_, forward_.get(), request));
+  if (auto chosen = model_->Choose(request)) model_ = std::move(chosen);
+  return {};
 }
 
 void InferCall::TakeOrigin(GrpcStream& stream) {

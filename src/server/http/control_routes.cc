@@ -39,6 +39,7 @@ RouteThread ThreadOf(RouteKind kind) {
   switch (kind) {
     case RouteKind::kLoad:
     case RouteKind::kUnload:
+    case RouteKind::kRollout:
       return RouteThread::kRepository;
     case RouteKind::kIndex:
       return RouteThread::kFiles;
@@ -78,6 +79,8 @@ HttpReply HandleControl(ServerContext& context, const Route& route, Method metho
       case RouteKind::kLoad:
       case RouteKind::kUnload:
         return HandleRepositoryRoute(context, route, body);
+      case RouteKind::kRollout:
+        return HandleRolloutRoute(context, route, method, body);
       case RouteKind::kTrace:
       case RouteKind::kLogging:
         return HandleSettingsRoute(context, route, method, body);

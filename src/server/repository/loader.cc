@@ -5,6 +5,7 @@
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/repository/warm_up.h"
+#include "server/rollout/policy.h"
 
 namespace tern::server {
 namespace {
@@ -128,7 +129,13 @@ Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& co
   for (const auto& step : message.ensemble_scheduling().step()) result.steps.push_back(step.model_name());
   std::vector<std::string> missing;
   const bool ensemble = message.has_ensemble_scheduling();
-  const auto versions = SelectVersions(message, ListVersions(source, !ensemble), missing);
+  const auto existing = ListVersions(source, !ensemble);
+  auto versions = SelectVersions(message, existing, missing);
+  if (options_.selector)
+    options_.selector->Select(
+        source.name,
+        {existing, message.parameters().contains(kRolloutParameter), message.version_policy().has_specific()},
+        versions);
   if (versions.empty() && missing.empty())
     return NotFound("the model has no version: no folder with a number as its name");
   for (const std::string& version : missing)
