@@ -4,12 +4,16 @@ The versions run in the plug-in `release`, whose file behaviour.txt says what a 
 
 import itertools
 import json
+import queue
 import re
 import threading
 import time
 import unittest
 
+import numpy as np
+
 from serving import BACKENDS, ServeTest, wait_for
+from test_serve_clients import missing
 
 # Faster than the defaults, so that a test takes seconds: fewer requests are enough for a limit of 2 %.
 QUICK = {"steps": [0, 30], "step_seconds": 0.5, "step_requests": 20, "mirror_per_second": 0, "max_error_rate": 0.02, "max_disagreement": 0.02,
@@ -252,6 +256,60 @@ class Rollout(ServeTest):
         self.assertEqual((state["stable"], infer(server, "m/versions/stable")[1]["model_version"]), ("2", "2"))
         self.change(server, action="label", label="old", version=None)
         wait_for(lambda: server.json("GET", "/v2/models/m/versions/1/ready")[0] != 200)
+
+    @unittest.skipIf(missing("tritonclient.grpc"), "tritonclient is not installed")
+    def test_grpc_clients_use_labels_and_see_versions(self):
+        import tritonclient.grpc as triton  # pylint: disable=import-outside-toplevel
+        server = self.start({**QUICK, "promote": False})
+        self.version(2)
+        self.wait_until(server, "start", "2")
+        self.change(server, action="weight", weight=50)
+        client = triton.InferenceServerClient(server.grpc)
+        tensor = triton.InferInput("INPUT0", [2], "FP32")
+        tensor.set_data_from_numpy(np.array([1, 2], np.float32))
+
+        def versions(count, **options):
+            return {client.infer("m", [tensor], **options).get_response().model_version for _ in range(count)}
+
+        self.assertEqual(versions(40), {"1", "2"})
+        self.assertEqual(versions(10, model_version="stable"), {"1"})
+        self.assertEqual(versions(10, model_version="canary"), {"2"})
+        self.assertEqual(len(versions(10, parameters={"rollout_key": "me"})), 1)
+        self.assertTrue(client.is_model_ready("m", "canary"))
+        with self.assertRaisesRegex(triton.InferenceServerException, "NOT_FOUND.*has no label 'beta'"):
+            versions(1, model_version="beta")
+        answers = queue.Queue()
+        client.start_stream(lambda result, error: answers.put((result, error)))
+        for _ in range(40):
+            client.async_stream_infer("m", [tensor])
+        streamed = set()
+        for _ in range(40):
+            result, error = answers.get(timeout=30)
+            self.assertIsNone(error)
+            streamed.add(result.get_response().model_version)
+        client.stop_stream()
+        client.close()
+        self.assertEqual(streamed, {"1", "2"})
+
+    def test_steps_of_an_ensemble_take_part(self):
+        self.models.mkdir()
+        self.version(1)
+        (self.models / "m" / "config.pbtxt").write_text(config({**QUICK, "promote": False}))
+        (self.models / "both" / "1").mkdir(parents=True)
+        (self.models / "both" / "config.pbtxt").write_text("""platform: "ensemble"
+input { name: "x" data_type: TYPE_FP32 dims: -1 } output { name: "y" data_type: TYPE_FP32 dims: -1 }
+ensemble_scheduling { step { model_name: "m" model_version: -1 input_map { key: "INPUT0" value: "x" } output_map { key: "OUTPUT0" value: "y" } } }""")
+        server = self.again()
+        self.version(2, "wrong_rate 0.5")
+        self.wait_until(server, "start", "2")
+
+        def send():
+            body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1], "data": [1]}]}
+            status, answer = server.json("POST", "/v2/models/both/infer", body)
+            self.assertEqual((status, answer["outputs"][0]["data"]), (200, [3.0]))
+            return ("rollback", "2") in self.changes(server)
+
+        wait_for(send)
 
     def test_mistakes_have_clear_messages(self):
         server = self.start(QUICK)
