@@ -1,6 +1,6 @@
 """Measures how long `tern serve` needs to roll a bad version back, and to promote a good one.
 
-Two open loops of `tern load` send requests for the whole time: 150 per second without a version and 50 per second with the label
+Two open loops of `tern load` send requests: 150 per second without a version and 50 per second with the label
 `stable`. Then a version appears that does something wrong (tests/server/backends/release.cc). The time to the decision is read from
 the server's API every 50 ms; it begins when the version is the candidate. The rollout has the defaults of `tern_rollout`."""
 
@@ -82,16 +82,17 @@ def wait_for_end(server, seconds):
     return {"change": "none", "reason": "undecided"}, seconds, last
 
 
-def measure(args, name):
+def measure(args, name, seed):
     behaviour, expected = CASES[name]
     with tempfile.TemporaryDirectory(prefix="tern_rollout_") as folder:
         folder = pathlib.Path(folder)
         server = start(args, folder)
         try:
             limit = args.limit if expected == "rollback" else 2 * args.limit
+            alone = [finish(process) for process in [load(args, server, 150, 5), load(args, server, 50, 5, "--version", "stable")]]
             loads = [load(args, server, 150, limit + 10), load(args, server, 50, limit + 10, "--version", "stable")]
             time.sleep(2)
-            add_version(folder / "models" / "m", 2, behaviour)
+            add_version(folder / "models" / "m", 2, f"{behaviour}seed {seed}\n")
             change, seconds, last = wait_for_end(server, limit)
             time.sleep(0.5)
             for process in loads:
@@ -102,7 +103,8 @@ def measure(args, name):
             server.stop()
     return {"case": name, "expected": expected, "change": change["change"], "seconds": seconds, "reason": change["reason"],
             "copies": last.get("requests", {}).get("copies", 0), "errors": free["errors"], "stable_errors": stable["errors"],
-            "rate": free["throughput"] + stable["throughput"], "stable_p99_ms": stable["latency_ms"]["p99"]}
+            "rate": free["throughput"] + stable["throughput"],
+            **{f"{when}_{p}_ms": found["latency_ms"][p] for when, found in (("alone", alone[0]), ("rollout", free)) for p in ("p50", "p99")}}
 
 
 def main():
@@ -115,7 +117,7 @@ def main():
     parser.add_argument("--case", action="append", choices=list(CASES), help="only these cases")
     parser.add_argument("--json", help="file for all measurements")
     args = parser.parse_args()
-    rows = [measure(args, name) for _ in range(args.rounds) for name in args.case or CASES]
+    rows = [measure(args, name, i + 1) for i in range(args.rounds) for name in args.case or CASES]
     print(f"load average {os.getloadavg()[0]:.1f}")
     print("| version | decision | seconds: median | least | most | copies | errors of clients | errors with the label `stable` |")
     print("|---|---|---|---|---|---|---|---|")
@@ -128,7 +130,9 @@ def main():
         print(f"| {name} | {found[0]['expected']}: {right} of {len(found)} | {statistics.median(times):.1f} | {min(times):.1f} | {max(times):.1f} | "
               f"{statistics.median(row['copies'] for row in found):.0f} | {sum(row['errors'] for row in found)} | {sum(row['stable_errors'] for row in found)} |")
     for row in rows:
-        print(f"{row['case']}: {row['seconds']:.1f} s, {row['rate']:.0f} requests/s: {row['change']}: {row['reason']}")
+        print(f"{row['case']}: {row['seconds']:.1f} s, {row['rate']:.0f} requests/s, latency of clients p50 {row['alone_p50_ms']:.2f} and p99 "
+              f"{row['alone_p99_ms']:.1f} ms before, {row['rollout_p50_ms']:.2f} and {row['rollout_p99_ms']:.1f} ms from then on: "
+              f"{row['change']}: {row['reason']}")
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(rows, indent=1))
     raise SystemExit(1 if failed else 0)

@@ -60,6 +60,8 @@ class Rollouts final : public RolloutControl, public VersionSelector {
     std::optional<Running> running;
     std::map<std::string, std::shared_ptr<VersionCounters>> counters;  // by version
     std::map<std::string, uint64_t> changes;                           // by ReleaseEvent::change
+    // Held by the request that changes the release. Others of the same model wait.
+    std::unique_ptr<std::mutex> acting = std::make_unique<std::mutex>();
   };
   using Versions = std::vector<std::shared_ptr<ModelVersion>>;
 
@@ -80,7 +82,7 @@ class Rollouts final : public RolloutControl, public VersionSelector {
   void Save();
   void ReloadLater(const std::string& model);
 
-  // The actions of a request. They are called one after the other, without mutex_.
+  // The actions of a request. Those of a model are called one after the other, without mutex_.
   Status Carry(const std::string& model, const RolloutRequest& request);
   Status Begin(const std::string& model, const RolloutRequest& request);
   Status SetWeight(const std::string& model, const RolloutRequest& request);
@@ -121,7 +123,7 @@ class Rollouts final : public RolloutControl, public VersionSelector {
   std::string save_error_;
   bool stopped_ = false;
 
-  std::mutex saving_, acting_;
+  std::mutex saving_;
   std::set<std::string> reloading_;  // models that wait for ReloadLater
   std::unique_ptr<WorkerThreads> reloads_ = std::make_unique<WorkerThreads>(1);
   std::thread thread_;

@@ -20,8 +20,13 @@ Status NoRollout(const std::string& model) {
 
 Result<std::string> Rollouts::Change(const std::string& model, std::string_view text) {
   TERN_ASSIGN(const RolloutRequest request, ParseRolloutRequest(text));
-  const std::lock_guard acting(acting_);
   TERN_TRY(registry_.Find(model).status());
+  std::mutex* acting = nullptr;  // entries are never removed
+  {
+    const std::lock_guard lock(mutex_);
+    acting = entries_[model].acting.get();
+  }
+  const std::lock_guard alone(*acting);
   Status status = Carry(model, request);
   registry_.Reroute(model);
   TERN_TRY(std::move(status));

@@ -162,6 +162,17 @@ TEST_F(RolloutsTest, PinsUntilANewerVersion) {
   EXPECT_TRUE(Says("\"change\":\"unpin\""));
 }
 
+TEST_F(RolloutsTest, RollsBackWhileVersionsAreUnloaded) {
+  Add("1", Mode::kEcho, "");
+  Add("2", Mode::kEcho, "");
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(Change(R"({"action":"rollback","version":1})"), "");
+    for (int k = 0; k < 20; ++k) ASSERT_EQ(Send(registry_), "1") << i;
+    EXPECT_EQ(Change(R"({"action":"unpin"})"), "");
+    ASSERT_TRUE(Eventually([&] { return Send(registry_) == "2"; })) << i;  // and version 1 is unloaded
+  }
+}
+
 TEST_F(RolloutsTest, KeepsItsStateOverARestart) {
   Add("1");
   Add("2");
@@ -201,7 +212,7 @@ TEST_F(RolloutsTest, VersionsMayBeReplacedUnderLoad) {
   std::atomic<int> failed{0};
   std::vector<std::thread> clients;
   for (int i = 0; i < 3; ++i)
-    clients.emplace_back([&] {
+    clients.emplace_back([&, i] {
       while (!stop) {
         Status status;
         Send(registry_, i == 0 ? "stable" : "", &status);

@@ -6,7 +6,7 @@
 //   fail_every     every n-th execution fails (0: none)
 //   hang_after     from this execution on, none returns before its request is cancelled (0: never)
 //   scale          the output is scale x + 1 (2)
-// Executions that are wrong are chosen by a generator with a fixed seed.
+//   seed           of the generator that chooses the wrong executions (1)
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -19,10 +19,10 @@
 namespace {
 
 struct Model {
-  double delay_us = 0, wrong_rate = 0, fail_every = 0, hang_after = 0, scale = 2;
+  double delay_us = 0, wrong_rate = 0, fail_every = 0, hang_after = 0, scale = 2, seed = 1;
   std::atomic<uint64_t> executions{0};
   std::mutex mutex;
-  std::mt19937_64 random{1};
+  std::mt19937_64 random;
 
   bool IsWrong() {
     const std::lock_guard<std::mutex> lock(mutex);
@@ -41,6 +41,7 @@ void* Load(void*, const TernModelInfo* info, TernError* error) {
                     : name == "fail_every" ? &model->fail_every
                     : name == "hang_after" ? &model->hang_after
                     : name == "scale"      ? &model->scale
+                    : name == "seed"       ? &model->seed
                                            : nullptr;
     if (!field) {
       plug_in::Fail(error, TERN_INVALID_ARGUMENT, "behaviour.txt has an unknown name");
@@ -49,6 +50,7 @@ void* Load(void*, const TernModelInfo* info, TernError* error) {
     }
     *field = value;
   }
+  model->random.seed(static_cast<uint64_t>(model->seed));
   return model;
 }
 
