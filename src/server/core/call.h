@@ -26,7 +26,8 @@ struct CallTimes {
   Clock::time_point output;
   Clock::time_point finished;
   EarlierPhases earlier{};
-  int batch = 0;  // the size of the last execution's batch; 0: not known
+  int batch = 0;                     // the size of the last execution's batch; 0: not known
+  std::chrono::nanoseconds held{0};  // before `queued`, while the model was loaded; part of the queue's phase
 };
 
 class Call;

@@ -6,6 +6,7 @@
 
 #include "load/importer.h"  // TERN_BUILD
 #include "server/load/load.h"
+#include "server/load/record.h"
 
 namespace tern::server {
 
@@ -36,10 +37,11 @@ struct ServerLibrary {
   // URL has none. Fails if the status is not 200, with the server's error message.
   Result<std::string> (*call)(const std::string& url, const std::string& path,
                               const std::string& body) = nullptr;
+  Result<std::vector<RecordedPair>> (*record)(const RecordCommand& command) = nullptr;
 };
 using ServerEntry = const ServerLibrary* (*)();
-inline constexpr const char* kServerEntry = "tern_server_1";
+inline constexpr const char* kServerEntry = "tern_server_2";
 
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_1();
+extern "C" const tern::server::ServerLibrary* tern_server_2();

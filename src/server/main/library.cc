@@ -49,15 +49,20 @@ Result<std::string> CallEntry(const std::string& url, const std::string& path, c
   return IoError(url, " answers with status ", answer.status, ": ", ErrorText(answer.body));
 }
 
+Result<std::vector<RecordedPair>> RecordEntry(const RecordCommand& command) {
+  return Guard([&] { return RecordRequests(command); });
+}
+
 }  // namespace
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_1() {
+extern "C" const tern::server::ServerLibrary* tern_server_2() {
   static constexpr tern::server::ServerLibrary library{TERN_VERSION,
                                                        TERN_BUILD,
                                                        &tern::server::ServeEntry,
                                                        &tern::server::LoadEntry,
                                                        &tern::server::GetEntry,
-                                                       &tern::server::CallEntry};
+                                                       &tern::server::CallEntry,
+                                                       &tern::server::RecordEntry};
   return &library;
 }

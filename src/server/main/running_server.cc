@@ -47,6 +47,7 @@ Status RunningServer::Open(const ServeOptions& options) {
   repository.selector = rollouts_.get();
   TERN_ASSIGN(repository_, Repository::Start(repository, *scheduler_, registry_));
   rollouts_->Start([models = repository_.get()](const std::string& model) { return models->Reload(model); });
+  observer_->AddMetrics([this](MetricsText& text) { repository_->AppendMetrics(text); });
   if (options.shared_memory) shared_memory_ = MakeSharedMemory();
   context_.name = options.name;
   context_.version = TERN_VERSION;

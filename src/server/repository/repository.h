@@ -15,6 +15,12 @@ enum class ControlMode { kNone, kPoll, kExplicit };
 // The models without which the server does not run.
 enum class MustLoad { kNone, kFlatModels, kAll };
 
+// What happens first when new versions of a model replace old ones.
+enum class ChangeOrder {
+  kLoadFirst,    // the old versions serve until the new ones are ready; both are in memory for a moment
+  kUnloadFirst,  // the old versions are gone before the new ones are loaded; requests wait meanwhile
+};
+
 struct FlatModel {
   std::string name, path;
 };
@@ -30,7 +36,12 @@ struct RepositoryOptions {
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
   VersionSelector* selector = nullptr;  // null: the version policies alone select versions
+  ChangeOrder order = ChangeOrder::kLoadFirst;
+  uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
+  std::vector<std::string> pinned;  // models that stay resident under the budget
 };
+
+class MetricsText;
 
 // Loads models in parallel at the start, and publishes each in the registry when it is ready.
 class Repository : public RepositoryControl {
@@ -43,6 +54,7 @@ class Repository : public RepositoryControl {
   // Loads and unloads versions of a live model so that they are those that the selector wants now. Waits.
   virtual Status Reload(const std::string& model) = 0;
   virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
+  virtual void AppendMetrics(MetricsText& /*text*/) const {}
 };
 
 }  // namespace tern::server

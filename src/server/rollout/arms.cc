@@ -74,11 +74,9 @@ std::unique_ptr<MirrorJob> CopyOf(const Request& request) {
     if (input.bytes.size() > 0 && !input.bytes.owned()) return nullptr;
     job->bytes += input.bytes.size();
   }
-  job->request.id = request.id;
-  job->request.inputs = request.inputs;
-  job->request.outputs = request.outputs;
-  job->request.parameters = request.parameters;
-  job->request.readable = request.readable;
+  job->request = request;
+  job->request.trace = {};
+  job->request.timeout = {};
   return job;
 }
 
@@ -108,6 +106,9 @@ class Arm final : public ModelVersion {
     own_->Submit(std::move(call));
   }
   bool RefuseIfOverloaded(Call& call) override { return own_->RefuseIfOverloaded(call); }
+  std::shared_ptr<ModelVersion> behind() const override { return own_; }
+  const std::vector<Signature>* signatures() const override { return own_->signatures(); }
+  TextGenerator* generator() override { return own_->generator(); }
   size_t MemoryBytes() const override { return own_->MemoryBytes(); }
   size_t Pending() const override { return own_->Pending(); }
   std::vector<std::pair<std::string, double>> Metrics() const override { return own_->Metrics(); }
@@ -142,6 +143,9 @@ class Splitter final : public ModelVersion {
     chosen->Submit(std::move(call));
   }
   bool RefuseIfOverloaded(Call& call) override { return stable_->RefuseIfOverloaded(call); }
+  std::shared_ptr<ModelVersion> behind() const override { return stable_->behind(); }
+  const std::vector<Signature>* signatures() const override { return stable_->signatures(); }
+  TextGenerator* generator() override { return stable_->generator(); }
   size_t MemoryBytes() const override { return stable_->MemoryBytes(); }
   size_t Pending() const override { return stable_->Pending(); }
   std::vector<std::pair<std::string, double>> Metrics() const override { return stable_->Metrics(); }

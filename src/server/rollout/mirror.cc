@@ -60,12 +60,7 @@ class Mirror::CopyCall final : public Call {
  public:
   CopyCall(std::shared_ptr<Mirror> mirror, std::unique_ptr<MirrorJob> job, bool control)
       : job_(std::move(job)), control_(control), mirror_(std::move(mirror)) {
-    const Request& from = job_->request;
-    request.id = from.id;
-    request.inputs = from.inputs;
-    request.outputs = from.outputs;
-    request.parameters = from.parameters;
-    request.readable = from.readable;
+    request = job_->request;
     request.arrived = started_ = Clock::now();
   }
   // Returns the job to the first caller, which must finish it.
