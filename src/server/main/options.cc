@@ -169,6 +169,7 @@ constexpr Row kNetRows[] = {
     {"max-message-bytes", TERN_SET(return SetInteger(o.grpc.max_message_bytes, v, 1, INT32_MAX))},
 };
 constexpr Row kOtherRows[] = {
+    {"rollout-state", TERN_SET(return SetText(o.rollout_state, v))},
     {"ready-file", TERN_SET(return SetText(o.ready_file, v))},
     {"shared-memory", TERN_SET(return SetFlag(o.shared_memory, v))},
     {"max-body-bytes", TERN_SET(return SetInteger(o.limits.body_bytes, v, 1, kLarge))},

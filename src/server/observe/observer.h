@@ -17,6 +17,8 @@ struct ObserveOptions {
   LogStart log;
 };
 
+class MetricsText;
+
 class Observer : public Observability {
  public:
   // `models` must outlive the observer.

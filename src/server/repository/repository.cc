@@ -49,6 +49,7 @@ class FolderRepository : public Repository {
   Status Unload(const std::string& model, bool dependents) override;
   bool AllReady() const override { return started_; }
   Status StartError() const override;
+  Status Reload(const std::string& model) override;
   void Stop(std::chrono::milliseconds limit) override;
   void AppendMetrics(MetricsText& text) const override {
     if (budget_) AppendBudget(budget_->state(), text);
@@ -327,6 +328,19 @@ void FolderRepository::PollOnce() {
         list.size() == 1 && !loader_.StepsOf(list[0], "").empty())
       changed.push_back(name);
   LoadMany(*sources, changed);
+}
+
+Status FolderRepository::Reload(const std::string& model) {
+  auto& catalogue = loads_.catalogue();
+  if (!catalogue.Live(model)) return NotFound("model '", model, "' is not loaded");
+  LoadOptions options;
+  const auto [sent, requested] = catalogue.With(model, [&](CatalogueEntry& e) {
+    options.config = e.config;
+    return std::pair(e.folder != nullptr, e.requested);
+  });
+  if (sent) return Unsupported("the files of model '", model, "' came with a load request");
+  TERN_ASSIGN(const ModelSource source, SourceOf(model));
+  return LoadOne(source, options, requested);
 }
 
 // Unloads models whose folders are gone. Repositories that are being deleted, or whose file system is not

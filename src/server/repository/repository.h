@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/core/control.h"
+#include "server/core/version_selector.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tern::server {
@@ -34,6 +35,7 @@ struct RepositoryOptions {
   MustLoad must_load = MustLoad::kFlatModels;
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
+  VersionSelector* selector = nullptr;  // null: the version policies alone select versions
   ChangeOrder order = ChangeOrder::kLoadFirst;
   uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
   std::vector<std::string> pinned;  // models that stay resident under the budget
@@ -49,6 +51,8 @@ class Repository : public RepositoryControl {
   virtual bool AllReady() const = 0;  // true if every model to load at the start is loaded or has failed
   // After AllReady, returns why a model that must be loaded at the start is not loaded.
   virtual Status StartError() const = 0;
+  // Loads and unloads versions of a live model so that they are those that the selector wants now. Waits.
+  virtual Status Reload(const std::string& model) = 0;
   virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
   virtual void AppendMetrics(MetricsText& /*text*/) const {}
 };

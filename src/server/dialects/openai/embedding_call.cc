@@ -42,7 +42,8 @@ class EmbeddingCall::QueuedRun {
 };
 
 std::shared_ptr<PipelineModel> EmbedderOf(const std::shared_ptr<ModelVersion>& version) {
-  auto model = std::dynamic_pointer_cast<PipelineModel>(version);
+  const auto behind = version->behind();  // during a rollout, the stable version makes the embeddings
+  auto model = std::dynamic_pointer_cast<PipelineModel>(behind ? behind : version);
   if (!model) return nullptr;
   const pipeline::Binding& binding = model->parts().steps->binding();
   if (binding.inputs.size() != 1 || binding.outputs.size() != 1 || binding.frames ||
