@@ -3,7 +3,7 @@
 
 #include "server/main/entry.h"
 #include "server/main/serve.h"
-#include "server/observe/http_post.h"
+#include "server/net/http_client.h"
 
 namespace tern::server {
 namespace {
