@@ -149,6 +149,31 @@ def run_kserve(context):
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
 
 
+def stores_python(context):
+    return context.root / "build" / "stores" / "bin" / "python"
+
+
+def stores_full(context):
+    """moto has an environment of its own, because it has many dependencies."""
+    install(context, stores_python(context), "scripts/requirements-stores.txt", "moto")
+    return run_stores(context)
+
+
+def stores_if_present(context):
+    if not (stores_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP stores: moto missing; `tern test stores` installs it")
+        return Counts(skipped=1)
+    return run_stores(context)
+
+
+def run_stores(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    env = dict(context.env, TERN_STORES_PYTHON=str(stores_python(context)))
+    script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/stores"), *verbose]
+    return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -347,6 +372,8 @@ SUITES = [
     Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("kserve", "kserve's REST and gRPC clients (by default: if the suite has installed kserve)", kserve_full,
           sample=kserve_if_present),
+    Suite("stores", "remote repositories against moto, an independent S3 (by default: if the suite has installed moto)", stores_full,
+          sample=stores_if_present),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "

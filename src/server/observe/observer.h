@@ -8,6 +8,8 @@
 
 namespace tern::server {
 
+class MetricsText;
+
 struct ObserveOptions {
   std::string service = "tern", version;
   std::string access_log;      // a file; "-": standard output; empty: none
@@ -24,6 +26,8 @@ class Observer : public Observability {
   // Adds a gauge to the metrics: the number of open connections, with this label `protocol`. Must be called
   // before the first request.
   virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
+  // Adds metrics of another part of the server. Must be called before the first request.
+  virtual void AddMetrics(std::function<void(MetricsText&)> append) = 0;
   // Opens the access log again. Called after a program has renamed the file.
   virtual void Reopen() = 0;
 };

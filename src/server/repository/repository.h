@@ -1,4 +1,5 @@
-// Serves folders of models in Triton's layout, and single models that --model NAME=PATH names.
+// Serves folders of models in Triton's layout, remote repositories, and single models that --model NAME=PATH
+// names.
 #pragma once
 #include <memory>
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "server/core/control.h"
 #include "server/scheduler/scheduler.h"
+#include "server/store/store_options.h"
 
 namespace tern::server {
 
@@ -19,8 +21,8 @@ struct FlatModel {
 };
 
 struct RepositoryOptions {
-  std::vector<std::string> folders;
-  std::vector<FlatModel> models;  // from --model NAME=PATH; version 1, unless PATH has folders of versions
+  std::vector<std::string> folders;  // or URLs of remote repositories, such as s3://BUCKET/PREFIX
+  std::vector<FlatModel> models;     // from --model NAME=PATH; version 1, unless PATH has folders of versions
   ControlMode control = ControlMode::kNone;
   std::chrono::seconds poll_interval{15};
   std::vector<std::string> load_at_start;  // only with kExplicit; "*" means all models
@@ -28,7 +30,10 @@ struct RepositoryOptions {
   MustLoad must_load = MustLoad::kFlatModels;
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
+  StoreOptions store;  // of remote repositories
 };
+
+class MetricsText;
 
 // Loads models in parallel at the start, and publishes each in the registry when it is ready.
 class Repository : public RepositoryControl {
@@ -38,7 +43,8 @@ class Repository : public RepositoryControl {
   virtual bool AllReady() const = 0;  // true if every model to load at the start is loaded or has failed
   // After AllReady, returns why a model that must be loaded at the start is not loaded.
   virtual Status StartError() const = 0;
-  virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
+  virtual void Stop(std::chrono::milliseconds limit) = 0;   // unloads all models
+  virtual void AppendMetrics(MetricsText& text) const = 0;  // of remote repositories
 };
 
 }  // namespace tern::server
