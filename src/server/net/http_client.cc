@@ -55,13 +55,12 @@ Status AnswerReader::Fill() {
 Result<HttpAnswer> AnswerReader::ReadHead(bool& http11) {
   for (int i = 0; i < kMaxInterim; ++i) {
     size_t end;
-    while ((end = pending_.find("\r\n\r\n")) == std::string::npos) {
-      if (pending_.size() > head_bytes_)
-        return IoError("the answer's head has more than ", head_bytes_, " bytes");
+    while ((end = pending_.find("\r\n\r\n")) == std::string::npos && pending_.size() <= head_bytes_) {
       if (pending_.size() > 8 && !StartsWith(pending_, "HTTP/1."))
         return IoError("the answer is not HTTP/1.1");
       TERN_TRY(Fill());
     }
+    if (end > head_bytes_) return IoError("the answer's head has more than ", head_bytes_, " bytes");
     TERN_ASSIGN(HttpAnswer answer, ParseAnswerHead(std::string_view(pending_).substr(0, end)));
     http11 = StartsWith(pending_, "HTTP/1.1");
     pending_.erase(0, end + 4);

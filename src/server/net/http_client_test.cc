@@ -197,7 +197,7 @@ TEST(HttpClient, VerifiesCertificates) {
   EXPECT_EQ(Get(*client, wrong.url()).status().code(), Code::kInvalidArgument);
   // A server without TLS.
   FakeHttpServer plain([](const std::string&) { return Answer(200, "x"); });
-  options.idle_limit = 200ms;
+  options.idle_limit = options.connect_limit = 200ms;
   EXPECT_EQ(Get(*Client(options), StrCat("https://127.0.0.1:", plain.port())).status().code(), Code::kIo);
   options.authorities = files.Path("missing.pem");
   EXPECT_FALSE(HttpClient::Create(options).ok());
