@@ -174,6 +174,27 @@ def run_stores(context):
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
 
 
+def deploy_python(context):
+    return context.root / "build" / "deploy" / "bin" / "python"
+
+
+def deploy_full(context):
+    install(context, deploy_python(context), "scripts/requirements-deploy.txt", "kubernetes-validate")
+    return run_deploy(context)
+
+
+def run_deploy(context):
+    """Validates the manifests if the suite has installed kubernetes-validate."""
+    context.binary("tern")
+    counts = context.run_unittests("tests/deploy")
+    if not (deploy_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP deploy/manifests: kubernetes-validate missing; `tern test deploy` installs it")
+        return counts + Counts(skipped=1)
+    verbose = ["--verbose"] if context.verbose else []
+    script = [deploy_python(context), context.path("scripts/testlib/unittest_main.py"), context.path("tests/manifests"), *verbose]
+    return counts + run_with_summary(script, env=context.env, verbose=context.verbose, cwd=context.root)
+
+
 def fuzz_full(context):
     corpora = context.path("tests/fuzz/corpus")
     context.prepare("scripts/deps", "fuzz")
@@ -374,6 +395,8 @@ SUITES = [
           sample=kserve_if_present),
     Suite("stores", "remote repositories against moto, an independent S3 (by default: if the suite has installed moto)", stores_full,
           sample=stores_if_present),
+    Suite("deploy", "the container image, run in another root folder; the Helm chart, the KServe runtime and the systemd unit (by default: only "
+          "the image, unless the suite has installed kubernetes-validate)", deploy_full, sample=run_deploy),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "
