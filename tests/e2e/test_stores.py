@@ -276,7 +276,7 @@ class S3(StoreTest):
         wrapper = self.dir / "tern"
         wrapper.write_text(f'#!/bin/bash\nexec unshare -m bash -c \'{script}\' "{cache}" "{TERN}" "$@"\n')
         wrapper.chmod(0o755)
-        server = Server(folder, "--repository", f"s3://{store.endpoint}/models/prod", "--repository-cache", cache, *POLL, env=AWS, program=wrapper)
+        server = Server(folder, "--repository", f"s3://{store.endpoint}/models/prod", "--repository-cache", cache, *POLL, env=AWS, tern=wrapper)
         self.addCleanup(server.kill)
         server.start()
         self.assertEqual(self.value(server), 1)

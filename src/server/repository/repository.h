@@ -16,6 +16,12 @@ enum class ControlMode { kNone, kPoll, kExplicit };
 // The models without which the server does not run.
 enum class MustLoad { kNone, kFlatModels, kAll };
 
+// What happens first when new versions of a model replace old ones.
+enum class ChangeOrder {
+  kLoadFirst,    // the old versions serve until the new ones are ready; both are in memory for a moment
+  kUnloadFirst,  // the old versions are gone before the new ones are loaded; requests wait meanwhile
+};
+
 struct FlatModel {
   std::string name, path;
 };
@@ -31,6 +37,9 @@ struct RepositoryOptions {
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
   StoreOptions store;  // of remote repositories
+  ChangeOrder order = ChangeOrder::kLoadFirst;
+  uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
+  std::vector<std::string> pinned;  // models that stay resident under the budget
 };
 
 class MetricsText;
@@ -43,8 +52,8 @@ class Repository : public RepositoryControl {
   virtual bool AllReady() const = 0;  // true if every model to load at the start is loaded or has failed
   // After AllReady, returns why a model that must be loaded at the start is not loaded.
   virtual Status StartError() const = 0;
-  virtual void Stop(std::chrono::milliseconds limit) = 0;   // unloads all models
-  virtual void AppendMetrics(MetricsText& text) const = 0;  // of remote repositories
+  virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
+  virtual void AppendMetrics(MetricsText& /*text*/) const {}
 };
 
 }  // namespace tern::server

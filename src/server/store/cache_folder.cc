@@ -168,9 +168,11 @@ uint64_t CacheFolder::Room() {
 Result<uint64_t> CacheFolder::MakeRoom(uint64_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   uint64_t room = Room();
-  while (room < bytes && !replaced_.empty()) {
-    RemoveCopy(replaced_.front().copy);
-    replaced_.erase(replaced_.begin());
+  for (size_t i = 0; room < bytes && i < replaced_.size();) {
+    if (Prune(replaced_[i]))
+      replaced_.erase(replaced_.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
     room = Room();
   }
   if (room >= bytes) return room;
@@ -181,10 +183,33 @@ Result<uint64_t> CacheFolder::MakeRoom(uint64_t bytes) {
 void CacheFolder::RemoveReplaced(std::chrono::seconds age) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto before = std::chrono::steady_clock::now() - age;
-  while (!replaced_.empty() && replaced_.front().since <= before) {
-    RemoveCopy(replaced_.front().copy);
-    replaced_.erase(replaced_.begin());
+  std::erase_if(replaced_, [&](Replaced& entry) {
+    return entry.since <= before && entry.pruned != changes_ && Prune(entry);
+  });
+}
+
+bool CacheFolder::Prune(Replaced& replaced) {
+  std::set<std::pair<uint64_t, uint64_t>> shared;
+  struct stat s {};
+  for (const auto& [name, model] : models_)
+    for (const auto& [path, file] : model.files)
+      if (lstat(StrCat(root_, "/copies/", model.copy, "/", path).c_str(), &s) == 0)
+        shared.emplace(s.st_dev, s.st_ino);
+  std::error_code error;
+  std::vector<std::string> unused;
+  bool used = false;
+  for (fs::recursive_directory_iterator it(StrCat(root_, "/copies/", replaced.copy), error), end;
+       !error && it != end; it.increment(error)) {
+    if (lstat(it->path().c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
+    if (shared.count({s.st_dev, s.st_ino}))
+      used = true;
+    else
+      unused.push_back(it->path());
   }
+  replaced.pruned = changes_;
+  for (const std::string& file : unused) unlink(file.c_str());
+  if (!used) RemoveCopy(replaced.copy);
+  return !used;
 }
 
 void CacheFolder::RemoveCopy(const std::string& copy) {
@@ -259,6 +284,7 @@ Status CacheFolder::Publish(const std::string& model, NewCopy& copy) {
   copy.folder_.clear();
   const std::lock_guard<std::mutex> lock(mutex_);
   Model& entry = models_[model];
+  ++changes_;
   if (!entry.copy.empty()) replaced_.push_back({entry.copy, std::chrono::steady_clock::now()});
   entry = {id, copy.files_};
   return {};
@@ -277,6 +303,7 @@ void CacheFolder::Remove(const std::string& model) {
   const auto found = models_.find(model);
   if (found == models_.end()) return;
   unlink(StrCat(models(), "/", model).c_str());
+  ++changes_;
   if (!found->second.copy.empty())
     replaced_.push_back({found->second.copy, std::chrono::steady_clock::now()});
   models_.erase(found);

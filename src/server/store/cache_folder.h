@@ -30,10 +30,11 @@ class CacheFolder {
   bool Has(const std::string& model) const;  // a copy of the model is there
   CopiedFiles Current(const std::string& model) const;
 
-  // Removes copies that were replaced, oldest first, until `bytes` more fit. Fails with kResourceExhausted
-  // and the numbers if they do not. Returns how many bytes fit.
+  // Removes files of copies that were replaced, oldest first, until `bytes` more fit. Fails with
+  // kResourceExhausted and the numbers if they do not. Returns how many bytes fit.
   Result<uint64_t> MakeRoom(uint64_t bytes);
-  // Removes copies that were replaced this long ago.
+  // Removes copies that were replaced this long ago. Files that a current copy shares stay in their old
+  // places, because a version that was loaded from there may be loaded again from there.
   void RemoveReplaced(std::chrono::seconds age);
   uint64_t Bytes() const;
 
@@ -74,6 +75,7 @@ class CacheFolder {
   struct Replaced {
     std::string copy;
     std::chrono::steady_clock::time_point since;
+    uint64_t pruned = 0;  // changes_ when its files were removed
   };
   CacheFolder(std::string root, uint64_t most) : root_(std::move(root)), most_(most) {}
   Status Prepare(const std::string& url);
@@ -81,6 +83,8 @@ class CacheFolder {
   bool ReadCopy(const std::string& model);
   Status PointTo(const std::string& model, const std::string& target);
   void RemoveCopy(const std::string& copy);
+  // Removes the files that no current copy shares. Returns whether nothing is left.
+  bool Prune(Replaced& replaced);
   std::string NewId(const std::string& model);
   uint64_t Room();
 
@@ -91,6 +95,7 @@ class CacheFolder {
   std::map<std::string, Model> models_;
   std::vector<Replaced> replaced_;
   uint64_t next_ = 0;
+  uint64_t changes_ = 1;  // of current copies
 };
 
 }  // namespace tern::server

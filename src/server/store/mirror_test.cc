@@ -285,6 +285,39 @@ TEST_F(MirrorTest, RespectsTheLimitOfTheCache) {
   ASSERT_TRUE(mirror_->Update("m", {}).ok());
 }
 
+TEST_F(MirrorTest, KeepsSharedFilesOfReplacedCopies) {
+  mirror_.reset();
+  auto opened = CacheFolder::Open(root_, "s3://test", 0);
+  ASSERT_TRUE(opened.ok());
+  CacheFolder& cache = **opened;
+  const auto publish = [&](const Names& files) {
+    auto copy = cache.Begin("m");
+    ASSERT_TRUE(copy.ok());
+    const CopiedFiles current = cache.Current("m");
+    for (const std::string& file : files) {
+      if (current.count(file) && (*copy)->Link(file, current.at(file))) continue;
+      std::ofstream(*(*copy)->PathFor(file)) << file;
+      (*copy)->Add(file, {file.size(), std::string(32, '0'), std::string(64, '0')});
+    }
+    ASSERT_TRUE(cache.Publish("m", **copy).ok());
+  };
+  publish({"1/a", "2/b"});
+  const std::string first = fs::canonical(root_ + "/models/m");
+  publish({"1/a", "3/c"});
+  cache.RemoveReplaced(seconds(1000));
+  EXPECT_TRUE(fs::exists(first + "/2/b"));  // it was replaced a moment ago
+  cache.RemoveReplaced(seconds(0));
+  EXPECT_TRUE(fs::exists(first + "/1/a"));  // a version that was loaded from here may be loaded again
+  EXPECT_FALSE(fs::exists(first + "/2/b"));
+  publish({"3/c"});
+  cache.RemoveReplaced(seconds(0));
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_EQ(cache.Bytes(), 3u);
+  cache.Remove("m");
+  cache.RemoveReplaced(seconds(0));
+  EXPECT_TRUE(fs::is_empty(root_ + "/copies"));
+}
+
 TEST_F(MirrorTest, SurvivesAFullDisk) {
   store_->objects = {{"m/1/model", "one"}};
   ASSERT_TRUE(Refresh().ok());
