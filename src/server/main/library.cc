@@ -4,7 +4,7 @@
 #include "server/http/json_reader.h"
 #include "server/main/entry.h"
 #include "server/main/serve.h"
-#include "server/observe/http_post.h"
+#include "server/net/http_client.h"
 
 namespace tern::server {
 namespace {
