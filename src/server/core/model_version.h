@@ -29,8 +29,8 @@ class ModelVersion {
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
   // Answers the call with kResourceExhausted and returns true if Submit would refuse every request now
-  // because of the model's latency goal. Uses only request.arrived. A front end calls it before it decodes a
-  // request, so that requests that are refused take little processor time from the model.
+  // because of the model's latency goal. Uses only request.arrived and request.tenant. A front end calls it
+  // before it decodes a request, so that requests that are refused take little processor time from the model.
   virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
