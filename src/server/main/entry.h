@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "load/importer.h"  // TERN_BUILD
+#include "server/access/new_token.h"
 #include "server/load/load.h"
 
 namespace tern::server {
@@ -30,12 +31,15 @@ struct ServerLibrary {
   const char* build = nullptr;  // TERN_BUILD
   Result<int> (*serve)(const ServeCommand& command) = nullptr;
   Result<LoadReport> (*load)(const LoadCommand& command) = nullptr;
-  // Returns the body of GET http://host:port/path. Fails if the status is not 200.
-  Result<std::string> (*get)(const std::string& url, const std::string& path) = nullptr;
+  // Returns the body of GET http://host:port/path. Fails if the status is not 200. An empty token is not
+  // sent.
+  Result<std::string> (*get)(const std::string& url, const std::string& path,
+                             const std::string& token) = nullptr;
+  Result<std::string> (*add_token)(const TokenCommand& command) = nullptr;
 };
 using ServerEntry = const ServerLibrary* (*)();
-inline constexpr const char* kServerEntry = "tern_server_1";
+inline constexpr const char* kServerEntry = "tern_server_2";
 
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_1();
+extern "C" const tern::server::ServerLibrary* tern_server_2();

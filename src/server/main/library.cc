@@ -21,8 +21,13 @@ Result<LoadReport> LoadEntry(const LoadCommand& command) {
   return Guard([&] { return RunLoad(command); });
 }
 
-Result<std::string> GetEntry(const std::string& url, const std::string& path) {
+Result<std::string> AddTokenEntry(const TokenCommand& command) {
+  return Guard([&] { return AddToken(command); });
+}
+
+Result<std::string> GetEntry(const std::string& url, const std::string& path, const std::string& token) {
   TERN_ASSIGN(Url place, ParseUrl(url, 8002));
+  place.token = token;
   place.path = path;
   TERN_ASSIGN(const HttpAnswer answer, Fetch(place, "GET", "", "", std::chrono::seconds(10)));
   if (answer.status != 200) return IoError(url, path, " answers with status ", answer.status);
@@ -32,8 +37,12 @@ Result<std::string> GetEntry(const std::string& url, const std::string& path) {
 }  // namespace
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_1() {
-  static constexpr tern::server::ServerLibrary library{TERN_VERSION, TERN_BUILD, &tern::server::ServeEntry,
-                                                       &tern::server::LoadEntry, &tern::server::GetEntry};
+extern "C" const tern::server::ServerLibrary* tern_server_2() {
+  static constexpr tern::server::ServerLibrary library{TERN_VERSION,
+                                                       TERN_BUILD,
+                                                       &tern::server::ServeEntry,
+                                                       &tern::server::LoadEntry,
+                                                       &tern::server::GetEntry,
+                                                       &tern::server::AddTokenEntry};
   return &library;
 }

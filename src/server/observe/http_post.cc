@@ -154,13 +154,17 @@ Result<Url> ParseUrl(std::string_view text, int default_port) {
   return url;
 }
 
+std::string AuthorizationLine(const Url& url) {
+  return url.token.empty() ? "" : StrCat("Authorization: Bearer ", url.token, "\r\n");
+}
+
 Result<HttpAnswer> Fetch(const Url& url, std::string_view method, std::string_view content_type,
                          std::string_view body, std::chrono::milliseconds limit) {
   const Clock::time_point end = Clock::now() + limit;
   const Socket socket(OpenSocket(url, end));
   if (socket.fd() < 0) return IoError("cannot connect to ", url.host, ":", url.port);
   std::string head = StrCat(method, " ", url.path, " HTTP/1.1\r\nHost: ", url.host, ":", url.port,
-                            "\r\nConnection: close\r\n");
+                            "\r\nConnection: close\r\n", AuthorizationLine(url));
   if (method != "GET")
     head += StrCat("Content-Type: ", content_type, "\r\nContent-Length: ", body.size(), "\r\n");
   head += "\r\n";

@@ -12,7 +12,10 @@ struct Url {
   std::string host;
   int port = 0;
   std::string path = "/";
+  std::string token;  // sent as "Authorization: Bearer TOKEN"; empty: none
 };
+// Returns the line "Authorization: Bearer TOKEN\r\n", or "" if the URL has no token.
+std::string AuthorizationLine(const Url& url);
 // Parses "http://host:port/path", "host:port" or "[::1]:8000". A URL without a port gets default_port.
 Result<Url> ParseUrl(std::string_view text, int default_port);
 

@@ -16,6 +16,8 @@ struct ObserveOptions {
   LogStart log;
 };
 
+class MetricsText;
+
 class Observer : public Observability {
  public:
   // `models` must outlive the observer.
@@ -24,6 +26,8 @@ class Observer : public Observability {
   // Adds a gauge to the metrics: the number of open connections, with this label `protocol`. Must be called
   // before the first request.
   virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
+  // Adds metrics. The function is called on any thread. Must be called before the first request.
+  virtual void AddMetrics(std::function<void(MetricsText&)> append) = 0;
   // Opens the access log again. Called after a program has renamed the file.
   virtual void Reopen() = 0;
 };
