@@ -24,7 +24,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def make_model(path, depth, size=256):
     rng = np.random.default_rng(0)
     weights = [numpy_helper.from_array((rng.standard_normal((size, size)) / size**0.5).astype(np.float32), f"w{i}") for i in range(depth)]
-    nodes = [helper.make_node("MatMul", ["x" if i == 0 else f"h{i}", f"w{i}"], ["y" if i == depth - 1 else f"h{i + 1}"]) for i in range(depth)]
+    nodes = []
+    for i in range(depth):
+        nodes.append(helper.make_node("MatMul", [f"h{i}" if i else "x", f"w{i}"], [f"p{i}"]))
+        nodes.append(helper.make_node("Relu", [f"p{i}"], [f"h{i + 1}" if i + 1 < depth else "y"]))
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [16, size])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [16, size])], weights)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
