@@ -93,6 +93,11 @@ class Bypass(ServeTest):
                 "HTTP://x/v2/models/simple/infer", "*", "x:443", "/metrics/../v2/models/simple/infer", "/v2/models/simple/versions/1/infer",
                 "/v2/models/simple/versions//infer", "/v2/models/s%69mple/generate", "/v2/models/simple/generate_stream")):
             all_of[f"path {number}: {target}"] = post(target)
+        for target in ("/v1/models/simple:predict", "/v1/models/simple/versions/1:classify", "/v1/models/simple/labels/stable:regress", "/v1/completions",
+                       "/v1/chat/completions", "/v1/embeddings", "/v1//models/simple:predict", "/V1/models/simple:predict", "/v1/models/simple%3Apredict"):
+            all_of[f"dialect {target}"] = post(target)
+        for target in ("/v1/models", "/v1/models/simple", "/v1/models/simple/metadata", "/monitoring/prometheus/metrics"):
+            all_of[f"dialect {target}"] = get(target)
         for target in ("http:///v2/repository/models/simple/unload", UNLOAD, "/v2/repository/x/models/simple/unload", "/v2/repository/models/sim%70le/unload"):
             all_of[f"admin path {target}"] = post(target, good, "")
         # Headers.
@@ -140,6 +145,12 @@ class Bypass(ServeTest):
         for target in ("/v2/models/simple%2f..%2fsecret/infer", "/v2/models/simple/../secret/infer", "/v2/models/Secret/infer", "/v2/models/s%65cret/infer",
                        "/v2/models/secret/versions/1/infer", "/v2/models/secret/config", "/v2/models/secret/ready", "/v2/models/secret"):
             all_of[f"another model {target}"] = post(target, few) if target.endswith("infer") else get(target, few)
+        for target in ("/v1/models/secret:predict", "/v1/models/s%65cret:classify", "/v1/models/secret/versions/1:regress"):
+            all_of[f"another model {target}"] = post(target, few, '{"instances":[1]}')
+        for target in ("/v1/models/secret", "/v1/models/secret/metadata", "/v1/models"):
+            all_of[f"another model {target}"] = get(target, few)
+        for target in ("/v1/completions", "/v1/chat/completions", "/v1/embeddings"):
+            all_of[f"another model {target}"] = post(target, few, '{"model":"secret","prompt":"a","input":"a","messages":[{"role":"user","content":"a"}]}')
         return all_of
 
     def test_requests(self):

@@ -26,6 +26,7 @@ struct CallTimes {
   Clock::time_point output;
   Clock::time_point finished;
   EarlierPhases earlier{};
+  std::chrono::nanoseconds held{0};  // before `queued`, while the model was loaded; part of the queue's phase
 };
 
 // A front end derives a class from Call, implements OnResponse, and passes the object to

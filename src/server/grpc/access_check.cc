@@ -18,6 +18,7 @@ struct Facts {
   uint32_t settings = 0;
   uint32_t region = 0;
   bool all_models = false;  // if the message names no model
+  bool spec = false;        // the field of the model is a message, whose field 1 is the name
 };
 
 constexpr Facts kFacts[] = {
@@ -41,6 +42,13 @@ constexpr Facts kFacts[] = {
     {"GRPCInferenceService/CudaSharedMemoryUnregister", Writes::kAlways, 0, 0, 0, 1},
     {"GRPCInferenceService/TraceSetting", Writes::kIfSettings, 2, 0, 1, 0, true},
     {"GRPCInferenceService/LogSettings", Writes::kIfSettings, 0, 0, 1, 0, true},
+    {"PredictionService/Predict", Writes::kNever},
+    {"PredictionService/Classify", Writes::kNever},
+    {"PredictionService/Regress", Writes::kNever},
+    {"PredictionService/MultiInference", Writes::kNever},
+    {"PredictionService/GetModelMetadata", Writes::kNever, 1, 0, 0, 0, false, true},
+    {"ModelService/GetModelStatus", Writes::kNever, 1, 0, 0, 0, false, true},
+    {"ModelService/HandleReloadConfigRequest", Writes::kAlways, 0, 0, 0, 0, true},
     {"Health/Check", Writes::kNever, 1},
     {"Health/Watch", Writes::kNever},
     {"ServerReflection/ServerReflectionInfo", Writes::kNever},
@@ -57,16 +65,28 @@ const Facts& FactsOf(const RpcMethod& method) {
 
 bool IsReflection(const RpcMethod& method) { return method.path.starts_with("/grpc.reflection."); }
 
+// Reads the name of a model in a message. If the message occurs twice, protobuf merges both, so a name of the
+// second one replaces that of the first. Returns false for malformed bytes.
+bool ReadSpec(std::string_view bytes, std::string_view& name) {
+  ProtoReader reader(bytes);
+  while (reader.Next())
+    if (reader.Is(1, ProtoKind::kBytes)) name = reader.bytes();
+  return reader.ok();
+}
+
 // Of a field that occurs twice, protobuf takes the last one, and so does this function.
 RpcRequest Read(const Facts& facts, std::string_view message) {
   RpcRequest request;
   std::string_view other;
-  bool settings = false;
+  bool settings = false, good = true;
   ProtoReader reader(message);
   while (reader.Next()) {
     if (reader.kind() != ProtoKind::kBytes) continue;
     const uint32_t field = reader.field();
-    if (field == facts.model) request.model = reader.bytes();
+    if (field == facts.model && facts.spec)
+      good &= ReadSpec(reader.bytes(), request.model);
+    else if (field == facts.model)
+      request.model = reader.bytes();
     if (field == facts.other_model) other = reader.bytes();
     if (field == facts.region) request.name = reader.bytes();
     settings |= field == facts.settings;
@@ -75,9 +95,10 @@ RpcRequest Read(const Facts& facts, std::string_view message) {
   if (request.name.empty()) request.name = request.model;
   request.all_models = request.model.empty() && facts.all_models;
   // What this reader cannot read, such as a group of old protobuf, may hide settings and names.
-  if (!reader.ok()) request.all_models = true;
+  good &= reader.ok();
+  if (!good) request.all_models = true;
   request.writes =
-      facts.writes == Writes::kAlways || (facts.writes == Writes::kIfSettings && (settings || !reader.ok()));
+      facts.writes == Writes::kAlways || (facts.writes == Writes::kIfSettings && (settings || !good));
   return request;
 }
 

@@ -58,6 +58,13 @@ TEST_F(GrpcAccessTest, EveryMethodNeedsItsRight) {
                                                  {"CudaSharedMemoryUnregister", Right::kSharedMemory},
                                                  {"TraceSetting", Right::kObserve},
                                                  {"LogSettings", Right::kObserve},
+                                                 {"Predict", Right::kInfer},
+                                                 {"Classify", Right::kInfer},
+                                                 {"Regress", Right::kInfer},
+                                                 {"MultiInference", Right::kInfer},
+                                                 {"GetModelMetadata", Right::kDescribe},
+                                                 {"GetModelStatus", Right::kDescribe},
+                                                 {"HandleReloadConfigRequest", Right::kAdmin},
                                                  {"Check", Right::kHealth},
                                                  {"Watch", Right::kHealth},
                                                  {"ServerReflectionInfo", Right::kAny}};
@@ -139,6 +146,15 @@ TEST_F(GrpcAccessTest, LimitsModelsWhetherOrNotTheyExist) {
               0)
         << method;
   }
+  // TensorFlow Serving's name is in a message. If that occurs twice, protobuf merges both.
+  constexpr const char* kTfs = "/tensorflow.serving.";
+  for (const char* method : {"PredictionService/GetModelMetadata", "ModelService/GetModelStatus",
+                             "PredictionService/Predict", "PredictionService/Classify"})
+    for (const std::string message :
+         {std::string("\x0a\x06\x0a\x04none"), std::string("\x0a\x06\x0a\x04hold"),
+          std::string("\x0a\x06\x0a\x04"
+                      "echo\x0a\x06\x0a\x04none")})
+      EXPECT_EQ(Call(StrCat(kTfs, method), Bearer("limited"), message).status(), kDenied) << method;
   EXPECT_EQ(Status("ModelStatistics", "limited"), kDenied) << "of all models";
   EXPECT_EQ(Status("RepositoryIndex", "limited"), kDenied);
   EXPECT_EQ(Status("LogSettings", "limited"), kDenied);

@@ -87,6 +87,24 @@ std::optional<Expected> RightOfRoute(RouteKind kind) {
       return Expected{Right::kSharedMemory, "POST", "/v2/cudasharedmemory/unregister"};
     case RouteKind::kMetrics:
       return Expected{Right::kObserve, "GET", "/metrics"};
+    case RouteKind::kOpenAiModels:
+      return Expected{Right::kDescribe, "GET", "/v1/models"};
+    case RouteKind::kOpenAiCompletions:
+      return Expected{Right::kInfer, "POST", "/v1/completions"};
+    case RouteKind::kOpenAiChat:
+      return Expected{Right::kInfer, "POST", "/v1/chat/completions"};
+    case RouteKind::kOpenAiEmbeddings:
+      return Expected{Right::kInfer, "POST", "/v1/embeddings"};
+    case RouteKind::kTfsPredict:
+      return Expected{Right::kInfer, "POST", "/v1/models/echo:predict"};
+    case RouteKind::kTfsClassify:
+      return Expected{Right::kInfer, "POST", "/v1/models/echo:classify"};
+    case RouteKind::kTfsRegress:
+      return Expected{Right::kInfer, "POST", "/v1/models/echo:regress"};
+    case RouteKind::kTfsStatus:
+      return Expected{Right::kDescribe, "GET", "/v1/models/echo"};
+    case RouteKind::kTfsMetadata:
+      return Expected{Right::kDescribe, "GET", "/v1/models/echo/metadata"};
   }
   return {};
 }

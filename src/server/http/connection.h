@@ -136,6 +136,7 @@ class HttpConnection : public Connection,
   void Dispatch(Buffer body);
   bool IsPreflight() const;
   void StartCall(const Route& route, IncomingBody body);
+  bool StartOpenAi(const Route& route, IncomingBody& body);
   std::shared_ptr<HttpCall> RefusedCall();
   void SendRefusal(const std::shared_ptr<HttpCall>& call);
   void StartControl(const Route& route, IncomingBody body);

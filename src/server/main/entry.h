@@ -7,6 +7,7 @@
 #include "load/importer.h"  // TERN_BUILD
 #include "server/access/new_token.h"
 #include "server/load/load.h"
+#include "server/load/record.h"
 
 namespace tern::server {
 
@@ -36,10 +37,11 @@ struct ServerLibrary {
   Result<std::string> (*get)(const std::string& url, const std::string& path,
                              const std::string& token) = nullptr;
   Result<std::string> (*add_token)(const TokenCommand& command) = nullptr;
+  Result<std::vector<RecordedPair>> (*record)(const RecordCommand& command) = nullptr;
 };
 using ServerEntry = const ServerLibrary* (*)();
-inline constexpr const char* kServerEntry = "tern_server_2";
+inline constexpr const char* kServerEntry = "tern_server_3";
 
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_2();
+extern "C" const tern::server::ServerLibrary* tern_server_3();

@@ -34,15 +34,20 @@ Result<std::string> GetEntry(const std::string& url, const std::string& path, co
   return answer.body;
 }
 
+Result<std::vector<RecordedPair>> RecordEntry(const RecordCommand& command) {
+  return Guard([&] { return RecordRequests(command); });
+}
+
 }  // namespace
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_2() {
+extern "C" const tern::server::ServerLibrary* tern_server_3() {
   static constexpr tern::server::ServerLibrary library{TERN_VERSION,
                                                        TERN_BUILD,
                                                        &tern::server::ServeEntry,
                                                        &tern::server::LoadEntry,
                                                        &tern::server::GetEntry,
-                                                       &tern::server::AddTokenEntry};
+                                                       &tern::server::AddTokenEntry,
+                                                       &tern::server::RecordEntry};
   return &library;
 }

@@ -30,6 +30,7 @@ Status RunningServer::Open(const ServeOptions& options) {
   observe.version = TERN_VERSION;
   TERN_ASSIGN(observer_, Observer::Create(observe, registry_));
   TERN_ASSIGN(repository_, Repository::Start(options.repository, *scheduler_, registry_));
+  observer_->AddMetrics([this](MetricsText& text) { repository_->AppendMetrics(text); });
   if (options.shared_memory) shared_memory_ = MakeSharedMemory();
   context_.name = options.name;
   context_.version = TERN_VERSION;

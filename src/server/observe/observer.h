@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "server/observe/metrics_text.h"
 #include "server/observe/settings_store.h"
 
 namespace tern::server {

@@ -176,6 +176,8 @@ std::chrono::nanoseconds ThreadCpuTime() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now, {}}; }
+void SetTimes(CallTimes& times, Clock::time_point now) {
+  times = {now, now, now, now, now, now, {}, times.held};
+}
 
 }  // namespace tern::server
