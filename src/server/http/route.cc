@@ -283,6 +283,7 @@ bool Changes(RouteKind kind, Method method) {
   switch (kind) {
     case RouteKind::kTrace:
     case RouteKind::kLogging:
+    case RouteKind::kRollout:
       return !reads;
     case RouteKind::kNotFound:
     case RouteKind::kBadTarget:
