@@ -150,7 +150,7 @@ TEST_F(GrpcAccessTest, LimitsModelsWhetherOrNotTheyExist) {
   constexpr const char* kTfs = "/tensorflow.serving.";
   for (const char* method : {"PredictionService/GetModelMetadata", "ModelService/GetModelStatus",
                              "PredictionService/Predict", "PredictionService/Classify"})
-    for (const std::string message :
+    for (const std::string& message :
          {std::string("\x0a\x06\x0a\x04none"), std::string("\x0a\x06\x0a\x04hold"),
           std::string("\x0a\x06\x0a\x04"
                       "echo\x0a\x06\x0a\x04none")})
