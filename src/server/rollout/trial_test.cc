@@ -136,8 +136,8 @@ TEST(TrialRun, PromotesGoodVersions) {
 }
 
 TEST(TrialRun, RollsBackFewVersionsWithinTheLimits) {
-  // A quarter of the limits, and half of the slowdown: at most 1 % may be rolled back.
-  const Summary s = RunMany({}, {0.0025, 0.00025, 0.1}, 200, 120);
+  // An eighth of the limits, and half of the slowdown: at most 1 % may be rolled back.
+  const Summary s = RunMany({}, {0.00125, 0.000125, 0.1}, 200, 120);
   EXPECT_LE(s.rolled_back, 6) << "1 % of 200, and three standard errors";
 }
 
