@@ -18,8 +18,9 @@ struct SettingRow {
 
 inline constexpr SettingRow kServeSettings[] = {
     // What is served.
-    {"Models", "repository", SettingKind::kList, "DIR", "model-repository,model-store",
-     "folder of models in Triton's layout: DIR/MODEL/VERSION/model.onnx; may be repeated"},
+    {"Models", "repository", SettingKind::kList, "DIR|URL", "model-repository,model-store",
+     "models in Triton's layout: DIR/MODEL/VERSION/model.onnx, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, "
+     "https://HOST/PATH; may be repeated"},
     {"Models", "model", SettingKind::kList, "NAME=PATH", "",
      "serve one model file or folder as version 1 of NAME; may be repeated"},
     {"Models", "model-control", SettingKind::kText, "none|poll|explicit", "model-control-mode",
@@ -49,6 +50,28 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "backend-folder", SettingKind::kText, "DIR", "backend-directory",
      "folder of back-end plug-ins (beside the program)"},
 
+    // Copies of remote repositories.
+    {"Remote repositories", "repository-cache", SettingKind::kText, "DIR", "",
+     "folder of local copies, which survives restarts (a temporary folder)"},
+    {"Remote repositories", "repository-cache-bytes", SettingKind::kText, "N", "",
+     "limit on the copies of each remote repository (0: what the disk has)"},
+    {"Remote repositories", "store-settle-secs", SettingKind::kText, "N", "",
+     "copy a version without SHA256SUMS when it did not change for N seconds (10)"},
+    {"Remote repositories", "store-timeout-secs", SettingKind::kText, "N", "",
+     "repeat a request if the store sends nothing for N seconds (30)"},
+    {"Remote repositories", "store-attempts", SettingKind::kText, "N", "",
+     "attempts of each request to a store, with growing pauses (5)"},
+    {"Remote repositories", "store-ca", SettingKind::kText, "FILE", "",
+     "PEM file of the authorities that sign certificates of stores (those of the system)"},
+    {"Remote repositories", "store-anonymous", SettingKind::kFlag, "", "",
+     "send requests to S3 and Google Cloud Storage without credentials"},
+    {"Remote repositories", "s3-endpoint", SettingKind::kText, "URL", "",
+     "address of a service with the interface of S3 (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)"},
+    {"Remote repositories", "s3-region", SettingKind::kText, "NAME", "",
+     "region of the buckets (AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1)"},
+    {"Remote repositories", "s3-addressing", SettingKind::kText, "auto|path|virtual", "",
+     "whether the bucket is in the path or in the host (virtual for Amazon's endpoint, else path)"},
+
     // Where clients connect.
     {"Addresses", "address", SettingKind::kText, "ADDR", "", "address of all ports (0.0.0.0)"},
     {"Addresses", "http-port", SettingKind::kText, "N", "",
@@ -75,13 +98,30 @@ inline constexpr SettingRow kServeSettings[] = {
      "PEM file of the certificate's private key"},
     {"TLS and limits", "tls-client-ca", SettingKind::kText, "FILE", "",
      "PEM file of a certificate authority; clients must present a certificate that it signed"},
+    {"TLS and limits", "tls-client-auth", SettingKind::kText, "require|request", "",
+     "with --tls-client-ca. request: clients may also connect without a certificate (require)"},
+    {"TLS and limits", "tls-min-version", SettingKind::kText, "1.2|1.3", "", "oldest version of TLS (1.2)"},
+    {"TLS and limits", "metrics-tls", SettingKind::kFlag, "", "",
+     "use the certificate also for the metrics port"},
     {"TLS and limits", "cors-origin", SettingKind::kText, "ORIGIN", "",
      "value of the header Access-Control-Allow-Origin (no CORS headers)"},
     {"TLS and limits", "http-restricted-api", SettingKind::kGroups, "APIS:KEY=VALUE", "",
      "only HTTP requests with the header KEY: VALUE may use these APIs, separated by commas: health, metadata, "
-     "inference, shared-memory, model-config, model-repository, statistics, trace, logging; may be repeated"},
+     "inference, shared-memory, model-config, model-repository, statistics, trace, logging, metrics; may be "
+     "repeated"},
     {"TLS and limits", "grpc-restricted-protocol", SettingKind::kGroups, "APIS:KEY=VALUE", "",
      "the same for gRPC; the header is triton-grpc-protocol-KEY; may be repeated"},
+    {"TLS and limits", "access-file", SettingKind::kText, "FILE", "",
+     "YAML file of tokens and client certificates with their roles and quotas; turns access control on. "
+     "'tern token' adds tokens"},
+    {"TLS and limits", "access-open", SettingKind::kText, "LIST", "",
+     "with --access-file: what needs no token: none, health, metrics, or health,metrics (health)"},
+    {"TLS and limits", "access-failures", SettingKind::kText, "N", "",
+     "with --access-file: wrong tokens per minute after which an address is blocked; 0: no limit (30)"},
+    {"TLS and limits", "audit-log", SettingKind::kText, "FILE", "",
+     "write who loads and unloads models, changes settings and registers shared memory"},
+    {"TLS and limits", "audit-required", SettingKind::kText, "true|false", "",
+     "refuse these actions while the audit log cannot be written (true)"},
     {"TLS and limits", "http-header-forward-pattern", SettingKind::kText, "REGEX", "",
      "HTTP headers whose names match become parameters of inference requests (none)"},
     {"TLS and limits", "grpc-header-forward-pattern", SettingKind::kText, "REGEX", "",
