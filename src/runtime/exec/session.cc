@@ -272,6 +272,13 @@ Result<Tensor> Session::GetState(const std::string& input) const {
   return Guard([&] { return state_->states.Get(input); });
 }
 
+Status Session::ResizeStates(int axis, int64_t rows, int64_t length) {
+  return Guard([&] { return state_->states.Resize(axis, rows, length); });
+}
+Result<Tensor> Session::StateMemory(const std::string& input) {
+  return Guard([&] { return state_->states.Memory(input); });
+}
+
 Result<DatumList> Session::Run(const DatumList& inputs) {
   if (static_cast<int>(inputs.size()) != InputCount())
     return InvalidArgument("the model takes ", InputCount(), " inputs (", NamesOf(graph().inputs()),

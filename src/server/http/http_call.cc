@@ -49,6 +49,7 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
     TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
   TERN_TRY(ForwardHeaders(fields_, forward_.get(), request));
+  if (auto chosen = version_->Choose(request)) splitter_ = std::exchange(version_, std::move(chosen));
   return Reserve(body.bytes.size() + format_.converted);
 }
 

@@ -26,6 +26,7 @@ enum class RouteKind {
   kIndex,
   kLoad,
   kUnload,
+  kRollout,
   kSystemMemoryStatus,
   kSystemMemoryRegister,
   kSystemMemoryUnregister,
@@ -33,6 +34,10 @@ enum class RouteKind {
   kCudaMemoryRegister,
   kCudaMemoryUnregister,
   kMetrics,
+  kOpenAiModels,
+  kOpenAiCompletions,
+  kOpenAiChat,
+  kOpenAiEmbeddings,
   kTfsPredict,  // TensorFlow Serving
   kTfsClassify,
   kTfsRegress,

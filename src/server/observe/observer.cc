@@ -136,7 +136,9 @@ void ObserverImpl::AppendProcess(MetricsText& text) {
 
 std::string ObserverImpl::PrometheusText() {
   MetricsText text;
-  AppendModelMetrics(models_.All(), text);
+  const Versions versions = models_.All();
+  AppendModelMetrics(versions, text);
+  AppendGenerationMetrics(versions, text);
   for (const auto& append : more_) append(text);
   AppendMachine(text);
   AppendProcess(text);

@@ -9,6 +9,8 @@
 
 namespace tern::server {
 
+class MetricsText;
+
 struct ObserveOptions {
   std::string service = "tern", version;
   std::string access_log;      // a file; "-": standard output; empty: none
@@ -16,6 +18,8 @@ struct ObserveOptions {
   TraceStart trace;
   LogStart log;
 };
+
+class MetricsText;
 
 class Observer : public Observability {
  public:

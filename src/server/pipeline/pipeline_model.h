@@ -40,6 +40,7 @@ class PipelineModel final : public ModelVersion,
   std::vector<std::pair<std::string, double>> Metrics() const override { return parts_.prepared->Metrics(); }
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;
+  const PipelineParts& parts() const { return parts_; }
 
  private:
   friend class PipelineCall;

@@ -4,8 +4,11 @@
 
 #include "model_config.pb.h"
 #include "server/backend/pipeline_engine.h"
+#include "server/core/log.h"
+#include "server/generate/generator_files.h"
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
+#include "server/rollout/policy.h"
 #include "server/signatures/load_signatures.h"
 
 namespace tern::server {
@@ -68,6 +71,13 @@ Result<Candidate> Loader::Read(const ModelSource& source, const std::string& ver
     TERN_ASSIGN(pipeline, PipelineOf(files, config));
   }
   if (!pipeline.empty()) return ReadPipelined(files, pipeline, version, message, std::move(config));
+  if (IsBuiltIn(message.backend())) {
+    TERN_ASSIGN(out.version, FindGenerator(source, files, version, message, config));
+    out.runners = {out.version};
+    if (message.model_warmup_size() > 0) out.tensors = out.version;
+    if (out.version) return out;
+    out = Candidate();
+  }
   TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
   const ModelConfig given = config;
@@ -79,6 +89,35 @@ Result<Candidate> Loader::Read(const ModelSource& source, const std::string& ver
     TERN_ASSIGN(out.version, AddSignatures(files, given, *backend, scheduler_, out.tensors));
   }
   return out;
+}
+
+Result<std::shared_ptr<ModelVersion>> Loader::FindGenerator(const ModelSource& source,
+                                                            const ModelFiles& files,
+                                                            const std::string& version,
+                                                            ConfigMessage& message,
+                                                            ModelConfig config) const {
+  const auto wanted = config.parameters.find("tern_generator");
+  const std::string choice = wanted == config.parameters.end() ? "" : wanted->second;
+  if (!choice.empty() && choice != "on" && choice != "off")
+    return InvalidArgument("parameter tern_generator is '", choice, "'; it must be 'on' or 'off'");
+  const std::string folder = TokenizerFolder(files, source.folder);
+  const bool tensors =
+      !config.inputs.empty() || !config.outputs.empty() || config.sequence || config.decoupled;
+  if (choice == "off" || (choice.empty() && (folder.empty() || tensors)))
+    return std::shared_ptr<ModelVersion>();
+  if (folder.empty()) return NotFound("a model with tern_generator needs a file tokenizer.json beside it");
+  DescribeGenerator(config);
+  ConfigMessage described = message;
+  UpdateMessage(config, described);
+  auto made = LoadGenerator(files, folder, std::move(config), version, scheduler_.executor());
+  if (!made.ok() && made.status().code() == Code::kUnsupported && choice != "on") {
+    Log(LogLevel::kInfo, StrCat("model '", source.name,
+                                "' has a tokenizer but does not generate text: ", made.status().message()));
+    return std::shared_ptr<ModelVersion>();
+  }
+  if (!made.ok()) return made;
+  message = std::move(described);
+  return made;
 }
 
 Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& source,
@@ -148,8 +187,14 @@ Result<LoadPlan> Loader::Plan(const ModelSource& source, const std::string& conf
   TERN_ASSIGN(plan.life_cycle, LifeCycleOf(message, options_));
   for (const auto& step : message.ensemble_scheduling().step()) plan.steps.push_back(step.model_name());
   plan.ensemble = message.has_ensemble_scheduling();
-  for (const std::string& version :
-       SelectVersions(message, ListVersions(source, !plan.ensemble), plan.missing))
+  const auto existing = ListVersions(source, !plan.ensemble);
+  auto versions = SelectVersions(message, existing, plan.missing);
+  if (options_.selector)
+    options_.selector->Select(
+        source.name,
+        {existing, message.parameters().contains(kRolloutParameter), message.version_policy().has_specific()},
+        versions);
+  for (const std::string& version : versions)
     plan.versions.emplace_back(version, VersionPrint(source, version, config_json));
   if (plan.versions.empty() && plan.missing.empty())
     return NotFound("the model has no version: no folder with a number as its name");

@@ -78,6 +78,10 @@ class Loader {
   // Returns the configuration of a version that clients can use before it is loaded, if that is possible.
   std::optional<ModelConfig> KnownConfig(const ModelSource& source, const LoadPlan& plan,
                                          const std::string& version) const;
+  // Returns a version that generates text, or null if the model is served with its tensors.
+  Result<std::shared_ptr<ModelVersion>> FindGenerator(const ModelSource& source, const ModelFiles& files,
+                                                      const std::string& version, ConfigMessage& message,
+                                                      ModelConfig config) const;
   // Reads a version and adds it to the scheduler.
   Result<Candidate> Read(const ModelSource& source, const std::string& version, ConfigMessage& message) const;
   Result<Candidate> ReadPipelined(const ModelFiles& files, const std::string& pipeline,
