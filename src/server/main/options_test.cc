@@ -123,7 +123,8 @@ TEST(Options, ATraceDestinationTurnsTracesOn) {
 }
 
 TEST(Options, TheMemoryBudgetHasSuffixes) {
-  for (const auto& [text, bytes] : {std::pair("800M", uint64_t{800} << 20), {"4G", uint64_t{4} << 30}, {"123", 123}}) {
+  for (const auto& [text, bytes] :
+       {std::pair("800M", uint64_t{800} << 20), {"4G", uint64_t{4} << 30}, {"123", 123}}) {
     const auto o = Read({{"memory-budget", text}, {"change-order", "unload-first"}, {"pin-model", "a"}});
     ASSERT_TRUE(o.ok()) << o.status().ToString();
     EXPECT_EQ(o->repository.memory_budget, bytes);

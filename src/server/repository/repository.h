@@ -38,7 +38,7 @@ struct RepositoryOptions {
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
   VersionSelector* selector = nullptr;  // null: the version policies alone select versions
-  StoreOptions store;  // of remote repositories
+  StoreOptions store;                   // of remote repositories
   ChangeOrder order = ChangeOrder::kLoadFirst;
   uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
   std::vector<std::string> pinned;  // models that stay resident under the budget
