@@ -29,7 +29,7 @@ class Observer : public Observability {
   // Adds a gauge to the metrics: the number of open connections, with this label `protocol`. Must be called
   // before the first request.
   virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
-  // Adds a function that appends further metrics. Must be called before the first request.
+  // Adds metrics. The function is called on any thread. Must be called before the first request.
   virtual void AddMetrics(std::function<void(MetricsText&)> append) = 0;
   // Opens the access log again. Called after a program has renamed the file.
   virtual void Reopen() = 0;
