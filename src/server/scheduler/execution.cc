@@ -178,7 +178,13 @@ std::chrono::nanoseconds ThreadCpuTime() {
 }
 
 void SetTimes(CallTimes& times, Clock::time_point now) {
-  times = {now, now, now, now, now, now, {}, times.held};
+  times = {.queued = now,
+           .started = now,
+           .input = now,
+           .compute = now,
+           .output = now,
+           .finished = now,
+           .held = times.held};
 }
 
 }  // namespace tern::server
