@@ -45,7 +45,19 @@ struct Statement;
 using Statements = std::vector<Statement>;
 
 struct Statement {
-  enum class Kind { kText, kOutput, kIf, kFor, kSet, kSetBlock, kFilterBlock, kMacro, kBreak, kContinue, kBody };
+  enum class Kind {
+    kText,
+    kOutput,
+    kIf,
+    kFor,
+    kSet,
+    kSetBlock,
+    kFilterBlock,
+    kMacro,
+    kBreak,
+    kContinue,
+    kBody
+  };
   Kind kind = Kind::kText;
   int line = 1;
   std::string text;                     // of kText; the name of kMacro
