@@ -11,6 +11,8 @@
 
 namespace tern::server {
 
+class ModelProcess;
+
 // Thread-safe.
 class ModelVersion {
  public:
@@ -34,6 +36,12 @@ class ModelVersion {
   virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
+  // False while the model's process is being restarted.
+  virtual bool Ready() const { return true; }
+  // The process of an isolated model, else null.
+  virtual const ModelProcess* process() const { return nullptr; }
+  // The number of executions that exceeded ModelConfig::execution_timeout.
+  virtual uint64_t Hangs() const { return 0; }
   // Values that the back end reports of itself, by name.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }
 

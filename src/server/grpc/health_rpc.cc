@@ -17,8 +17,10 @@ HealthCheckResponse::ServingStatus StateOf(ServerContext& context, const std::st
   const bool known =
       service.empty() || service == "inference.GRPCInferenceService" || service == "grpc.health.v1.Health";
   if (known) return ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
-  if (!context.models->Find(service).ok()) return HealthCheckResponse::SERVICE_UNKNOWN;
-  return context.draining ? HealthCheckResponse::NOT_SERVING : HealthCheckResponse::SERVING;
+  const auto model = context.models->Find(service);
+  if (!model.ok()) return HealthCheckResponse::SERVICE_UNKNOWN;
+  return context.draining || !(*model)->Ready() ? HealthCheckResponse::NOT_SERVING
+                                                : HealthCheckResponse::SERVING;
 }
 
 std::string Serialize(HealthCheckResponse::ServingStatus state) {

@@ -143,6 +143,7 @@ Reply InferCall::MakeReply(const Response& response) const {
   reply.call = number_;
   reply.final = response.final;
   reply.status = GrpcStatus::Of(response.status);
+  if (response.timed_out) reply.status.code = GrpcCode::kDeadlineExceeded;
   reply.status.retry_ms = response.retry_after.count();
   if (Hidden(response) || (!streaming_ && !response.status.ok())) return reply;
   const ResponseNames names = {model_ ? model_->config().name : model_name_,

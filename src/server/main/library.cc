@@ -1,6 +1,7 @@
 // The entry point of libtern_server.so.
 #include <cstdlib>
 
+#include "server/isolation/child.h"
 #include "server/main/entry.h"
 #include "server/main/serve.h"
 #include "server/observe/http_post.h"
@@ -9,6 +10,7 @@ namespace tern::server {
 namespace {
 
 Result<int> ServeEntry(const ServeCommand& command) {
+  if (std::getenv(kChildVariable)) return RunChild();
   return Guard([&]() -> Result<int> {
     TERN_ASSIGN(ServeOptions options, ReadOptions(command.flags, [](const std::string& name) {
                   return std::getenv(name.c_str());

@@ -65,6 +65,12 @@ Status SetControl(ServeOptions& o, const std::string& value) {
   return InvalidArgument("'", value, "' must be none, poll or explicit");
 }
 
+Status SetIsolation(ServeOptions& o, const std::string& value) {
+  if (value != "none" && value != "process") return InvalidArgument("'", value, "' must be none or process");
+  o.repository.isolation.process = value == "process";
+  return {};
+}
+
 Status SetCompression(ServeOptions& o, const std::string& value) {
   const std::pair<const char*, int> levels[] = {{"none", 0}, {"low", 1}, {"medium", 6}, {"high", 9}};
   for (const auto& [name, level] : levels)
@@ -110,6 +116,8 @@ constexpr Row kModelRows[] = {
     {"no-auto-complete",
      TERN_SET(bool off = false; TERN_TRY(SetFlag(off, v)); o.repository.auto_complete = !off; return {})},
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},
+    {"isolation", SetIsolation},
+    {"sandbox", TERN_SET(return SetFlag(o.repository.isolation.sandbox, v))},
     {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},
     {"inline-below-us", TERN_SET(return SetInteger(o.scheduler.inline_below, v, 0, 1'000'000'000))},
 };

@@ -38,6 +38,11 @@ inline constexpr SettingRow kServeSettings[] = {
      "do not fill in missing parts of configurations from the model files"},
     {"Models", "backend-folder", SettingKind::kText, "DIR", "backend-directory",
      "folder of back-end plug-ins (beside the program)"},
+    {"Models", "isolation", SettingKind::kText, "none|process", "",
+     "process: models run in processes of their own, unless the parameter isolation of their configuration "
+     "says otherwise (none)"},
+    {"Models", "sandbox", SettingKind::kFlag, "", "",
+     "all models run in sandboxed processes: without network, new files, other programs and new privileges"},
 
     // Where clients connect.
     {"Addresses", "address", SettingKind::kText, "ADDR", "", "address of all ports (0.0.0.0)"},

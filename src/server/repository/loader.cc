@@ -2,6 +2,7 @@
 
 #include "model_config.pb.h"
 #include "server/backend/pipeline_engine.h"
+#include "server/isolation/isolated_model.h"
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/repository/warm_up.h"
@@ -68,9 +69,17 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& sou
   if (IsBuiltIn(message.backend())) {
     TERN_ASSIGN(pipeline, PipelineOf(files, config));
   }
+  if (!pipeline.empty()) {
+    TERN_ASSIGN(const Isolation isolation, IsolationOf(config, options_.isolation));
+    if (isolation.process)
+      return Unsupported("a model with a pipeline cannot run in a process of its own; set the parameter ",
+                         "isolation to none, or tern_pipeline to off");
+  }
   if (!pipeline.empty()) return LoadPipelined(source, files, pipeline, version, message, std::move(config));
-  TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
-  TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
+  const std::string path = files.file.empty() ? files.folder : files.file;
+  TERN_ASSIGN(std::unique_ptr<BackendModel> model,
+              LoadBackendModel(backends_, options_.backend_folder, files, config, options_.isolation,
+                               [path] { return Fingerprint(path); }));
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
   return AddWarm(source, version, message, std::move(config), std::move(model));
 }

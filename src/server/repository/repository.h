@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "server/core/control.h"
+#include "server/isolation/options.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tern::server {
@@ -28,6 +29,7 @@ struct RepositoryOptions {
   MustLoad must_load = MustLoad::kFlatModels;
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
+  IsolationDefaults isolation;
 };
 
 // Loads models in parallel at the start, and publishes each in the registry when it is ready.
