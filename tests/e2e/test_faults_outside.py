@@ -12,6 +12,7 @@ import socket
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -61,7 +62,11 @@ class Clients(FaultTest):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         if 0 <= hard < count + 500:
             self.skipTest(f"this user may open {hard} files only")
-        server = self.wide("--max-connections", count + 100)
+        wrapper = self.dir / "tern"  # starts the server with a low limit, which it raises
+        wrapper.write_text(f'#!/bin/sh\nulimit -S -n 256\nexec "{serving.TERN}" "$@"\n')
+        wrapper.chmod(0o755)
+        with unittest.mock.patch.object(serving, "TERN", str(wrapper)):
+            server = self.wide("--max-connections", count + 100)
         with Load(server.ports["http"], echo("m"), 2) as load:
             load.wait_answers(50)
             before, connections = resident_mb(server.process.pid), []
@@ -152,10 +157,8 @@ class System(FaultTest):
         wrapper = self.dir / "tern"
         wrapper.write_text(f'#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c \'{script}\' "{disk}" "{serving.TERN}" "$@"\n')
         wrapper.chmod(0o755)
-        original, serving.TERN = serving.TERN, str(wrapper)
-        self.addCleanup(setattr, serving, "TERN", original)
-        server = self.serve("--repository", models, "--log", disk / "access.log", "--trace-file", disk / "traces.json", "--trace-rate", 1)
-        serving.TERN = original
+        with unittest.mock.patch.object(serving, "TERN", str(wrapper)):
+            server = self.serve("--repository", models, "--log", disk / "access.log", "--trace-file", disk / "traces.json", "--trace-rate", 1)
         inside = pathlib.Path(f"/proc/{server.process.pid}/root{disk}")
         with Load(server.ports["http"], echo("m"), 2) as load:
             load.wait_answers(3000 if FULL else 400)

@@ -1,10 +1,12 @@
 #include "server/isolation/child.h"
 
+#include <dlfcn.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "model_config.pb.h"
 #include "server/backend/backends.h"
@@ -19,6 +21,8 @@ namespace {
 void PrepareProcess() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // If the machine has no memory left, the system should end this process and not the server.
+  std::ofstream("/proc/self/oom_score_adj") << "500";
 }
 
 // What the process may read: the model, and the program with its libraries.
@@ -31,6 +35,9 @@ std::vector<std::string> Readable(const StartMessage& start) {
     paths.push_back(program.parent_path().parent_path() / "lib");
     paths.push_back(program.parent_path().parent_path() / "backends");
   }
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&RunChild), &here) && here.dli_fname)
+    paths.push_back(std::filesystem::path(here.dli_fname).parent_path());
   if (const char* libraries = std::getenv("LD_LIBRARY_PATH"))
     for (const std::string& folder : SplitText(libraries, ':')) paths.push_back(folder);
   return paths;

@@ -266,7 +266,9 @@ void ChildModel::SendStatistics() {
   StatisticsMessage message;
   message.memory = model_->MemoryBytes();
   message.values = model_->Metrics();
-  (void)server_.Send(MessageType::kStatistics, 0, Encode(message), {}, false).ok();
+  std::string payload = Encode(message);
+  if (payload == sent_ || !server_.Send(MessageType::kStatistics, 0, payload, {}, false).ok()) return;
+  sent_ = std::move(payload);
 }
 
 }  // namespace tern::server

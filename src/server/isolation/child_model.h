@@ -32,7 +32,8 @@ class ChildModel {
   std::map<uint64_t, std::unique_ptr<Instance>> instances_;
   std::mutex calls_mutex_;
   std::map<uint64_t, std::weak_ptr<Call>> calls_;
-  std::chrono::steady_clock::time_point told_;  // when statistics were last sent
+  std::chrono::steady_clock::time_point told_;  // when statistics were last compared with sent_
+  std::string sent_;                            // the last statistics
 };
 
 }  // namespace tern::server

@@ -177,15 +177,15 @@ TEST_F(IsolationTest, AKilledProcessRunsAgain) {
 }
 
 TEST_F(IsolationTest, AHangingExecutionEndsAtItsLimit) {
-  ASSERT_TRUE(Load("misbehave", ParameterText("execution_timeout_ms", "150")).ok());
+  ASSERT_TRUE(Load("misbehave", ParameterText("execution_timeout_ms", "400")).ok());
   for (const Action action : {kHang, kSpin}) {
     const uint64_t epoch = process().epoch();
     const auto begin = Clock::now();
     EXPECT_EQ(Act(action), -1);
-    EXPECT_GE(Clock::now() - begin, milliseconds(150));
-    EXPECT_LT(Clock::now() - begin, milliseconds(3000));
+    EXPECT_GE(Clock::now() - begin, milliseconds(400));
+    EXPECT_LT(Clock::now() - begin, milliseconds(10'000));
     EXPECT_TRUE(batch_.lost && batch_.timed_out);
-    EXPECT_EQ(error_.message(), "an execution of model 'm' took longer than execution_timeout_ms, 150");
+    EXPECT_EQ(error_.message(), "an execution of model 'm' took longer than execution_timeout_ms, 400");
     ASSERT_TRUE(AwaitUp(epoch + 1));
   }
   EXPECT_EQ(EndsBy(process(), "timeout"), 2u);
@@ -193,7 +193,7 @@ TEST_F(IsolationTest, AHangingExecutionEndsAtItsLimit) {
 }
 
 TEST_F(IsolationTest, AHangingStreamEndsAtItsLimit) {
-  ASSERT_TRUE(Load("repeat", ParameterText("execution_timeout_ms", "200")).ok());
+  ASSERT_TRUE(Load("repeat", ParameterText("execution_timeout_ms", "800")).ok());
   const auto run = [&](const std::vector<uint32_t>& delays) {
     const auto call = std::make_shared<TestCall>();
     const auto count = static_cast<int64_t>(delays.size());
@@ -202,7 +202,7 @@ TEST_F(IsolationTest, AHangingStreamEndsAtItsLimit) {
     instance_->RunCall(call);
     return call->Wait();
   };
-  const auto slow = run({100, 100, 100, 100});
+  const auto slow = run({300, 300, 300});
   EXPECT_TRUE(slow.back().status.ok()) << "no response takes longer than the limit";
   const auto hung = run({0, 60'000});
   ASSERT_FALSE(hung.empty());

@@ -31,10 +31,10 @@ Result<std::shared_ptr<Keeper>> Keeper::Start(KeeperOptions options) {
   keeper->wake_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!keeper->wake_) return Unavailable("no descriptor for the process of a model");
   if (keeper->options_.version) keeper->version_ = keeper->options_.version();
-  std::promise<Status> first;
-  auto started = first.get_future();
+  auto first = std::make_shared<std::promise<Status>>();
+  auto started = first->get_future();
   // The thread owns the object too. The last owner outside the thread stops the thread.
-  keeper->thread_ = std::thread([keeper, &first] { keeper->Loop(first); });
+  keeper->thread_ = std::thread([keeper, first] { keeper->Loop(*first); });
   std::shared_ptr<Keeper> owner(keeper.get(), [keeper](Keeper* k) mutable {
     k->Stop();
     keeper.reset();
@@ -60,7 +60,7 @@ void Keeper::Loop(std::promise<Status>& first) {
   const bool ok = status.ok();
   if (!ok) status = WhyNotStarted(std::move(status));
   if (ok) SetState(State::kUp);
-  first.set_value(std::move(status));  // `first` may be gone from here on
+  first.set_value(std::move(status));
   if (!ok) return;
   while (!stopping()) {
     Watch();

@@ -10,7 +10,7 @@
 namespace tern::server {
 namespace {
 
-constexpr int kWatchMs = 100;  // between two looks at the time of calls
+constexpr int kWatchMs = 100;  // between two looks at the time of calls, if it is limited
 constexpr std::chrono::seconds kLinkLimit{2};
 constexpr size_t kMaxLine = 2000;       // bytes of a line of output
 constexpr uint64_t kMaxLines = 10'000;  // per process: a model must not fill the disk
@@ -19,12 +19,13 @@ constexpr uint64_t kMaxLines = 10'000;  // per process: a model must not fill th
 
 void Keeper::Watch() {
   const std::shared_ptr<Channel> control = control_;
+  const int interval = options_.execution_timeout.count() > 0 ? kWatchMs : -1;
   for (;;) {
     pollfd fds[] = {{control->fd(), POLLIN, 0},
                     {process_.output.get(), POLLIN, 0},
                     {process_.handle.get(), POLLIN, 0},
                     {wake_.get(), POLLIN, 0}};
-    if (poll(fds, 4, kWatchMs) < 0 && errno != EINTR) return;
+    if (poll(fds, 4, interval) < 0 && errno != EINTR) return;
     if (stopping()) return;
     if (fds[1].revents) ReadOutput();
     // Messages that the process sent before its end are read first.

@@ -190,8 +190,7 @@ void ModelRunner::Start(Job& job, Clock::time_point now) {
       if (call) call->order = next_order_++;
   if (ready_since_ != kNever) job.waited = std::max(Clock::duration(0), now - ready_since_);
   ready_since_ = kNever;
-  if (config().execution_timeout.count() > 0 && !model_->process() && !runs_calls_)
-    instance.late = now + config().execution_timeout;
+  if (!runs_calls_) instance.late = LateFrom(now);
   feeder_->OnStart(job.instance, job.pick, now);
 }
 

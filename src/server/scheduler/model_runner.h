@@ -50,7 +50,8 @@ class ModelRunner final : public ModelVersion,
   // A decoupled request whose back end did not send the final response yet.
   struct Stream {
     QueuedCallPtr queued;
-    std::weak_ptr<Call> call;  // what the back end has
+    std::weak_ptr<Call> call;         // what the back end has
+    Clock::time_point late = kNever;  // when it will have been without a response for too long
   };
   // An execution that was taken from the queue.
   struct Job {
@@ -91,6 +92,8 @@ class ModelRunner final : public ModelVersion,
   void RunDecoupled(const Job& job);
   std::shared_ptr<Call> OpenStream(const QueuedCallPtr& queued);
   void CloseStream(const QueuedCall& queued);
+  void HearStream(const QueuedCall& queued);  // called after a response that is not the last one
+  Clock::time_point LateFrom(Clock::time_point now) const;
   void CancelStream(const QueuedCall& queued);  // tells the back end that nobody waits for more responses
   // Gives the instance back. If `next` is not null and requests wait, takes the next job in its place.
   void Release(const Job& job, const ExecutionResult& result, Job* next);

@@ -37,7 +37,14 @@ bool ModelRunner::MayTake(std::vector<RejectedCall>& rejected) {
 Clock::time_point ModelRunner::NextTimer() const {
   Clock::time_point next = feeder_->NextTimer();
   for (const Instance& instance : instances_) next = std::min(next, instance.late);
+  for (const auto& [key, stream] : streams_) next = std::min(next, stream.late);
   return next;
+}
+
+// The keeper of an isolated model ends executions that take too long itself.
+Clock::time_point ModelRunner::LateFrom(Clock::time_point now) const {
+  const bool watched = config().execution_timeout.count() > 0 && !model_->process();
+  return watched ? now + config().execution_timeout : kNever;
 }
 
 // Returns the requests of executions that have exceeded their time-out. Each is returned once.
@@ -49,6 +56,12 @@ std::vector<QueuedCallPtr> ModelRunner::TakeLate(Clock::time_point now) {
     hangs_.fetch_add(1, std::memory_order_relaxed);
     for (const QueuedCallPtr& call : instance.running)
       if (call) late.push_back(call);
+  }
+  for (auto& [key, stream] : streams_) {
+    if (stream.late > now) continue;
+    stream.late = kNever;
+    hangs_.fetch_add(1, std::memory_order_relaxed);
+    late.push_back(stream.queued);
   }
   return late;
 }
@@ -72,6 +85,7 @@ void ModelRunner::AnswerLate(const std::vector<QueuedCallPtr>& late) {
     response.timed_out = true;
     call.Respond(std::move(response));
     call.Cancel();  // a back end that looks at it ends the execution
+    if (runs_calls_) CancelStream(*queued);
   }
 }
 

@@ -193,5 +193,35 @@ TEST(ExecutionTimeout, AHangInTheServerIsAnsweredAndCounted) {
   server.scheduler->Remove(server.model, milliseconds(5000));
 }
 
+TEST(ExecutionTimeout, AStreamWithoutResponsesIsAnsweredAndCancelled) {
+  ModelConfig config = IntModel();
+  config.decoupled = true;
+  config.execution_timeout = milliseconds(600);
+  std::vector<std::thread> threads;
+  auto fake = std::make_unique<FakeModel>(Identity, [&](const std::shared_ptr<Call>& call) {
+    threads.emplace_back([call] {
+      for (int i = 0; i < 4; ++i) {  // takes longer than the limit, but with responses
+        std::this_thread::sleep_for(milliseconds(200));
+        Response response;
+        response.outputs = {Ints("y", {1}, {i})};
+        response.final = false;
+        call->Respond(std::move(response));
+      }
+      EXPECT_TRUE(Eventually([&] { return call->cancelled(); }));
+      call->Respond({});
+    });
+  });
+  const auto scheduler = Scheduler::Create({.threads = 2});
+  const auto model = *scheduler->Add(std::move(config), "1", std::move(fake));
+  const auto call = IntCall(1, {1});
+  model->Submit(call);
+  const Response last = call->Wait();
+  EXPECT_TRUE(last.timed_out);
+  EXPECT_EQ(call->count(), 5u);
+  EXPECT_EQ(model->Hangs(), 1u);
+  for (std::thread& thread : threads) thread.join();
+  scheduler->Remove(model, milliseconds(5000));
+}
+
 }  // namespace
 }  // namespace tern::server
