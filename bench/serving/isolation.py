@@ -17,7 +17,7 @@ PARAMETER = 'parameters {{ key: "{}" value {{ string_value: "{}" }} }}\n'
 # The place of the model -> its parameters. `queued` is in the server, but never runs on the thread that received the request, as isolated
 # models never do. Its limit on executions has that effect.
 PLACES = {"in the server": {}, "queued": {"execution_timeout_ms": 60000}, "process": {"isolation": "process"}, "sandbox": {"sandbox": "true"}}
-SIZES = {"4 B": 1, "64 KiB": 16 << 10, "1 MiB": 256 << 10, "16 MiB": 4 << 20}  # FP32 elements
+SIZES = {"4 B": 1, "64 KiB": 16 << 10, "1 MiB": 256 << 10, "4 MiB": 1 << 20}  # FP32 elements
 
 
 def start(stack, args, folder):
@@ -32,8 +32,8 @@ def start(stack, args, folder):
 def measure(server, args, model, elements, concurrency):
     cpu = server.cpu_seconds()
     got = clients.tern_load(args.tern, server.http, model, "--concurrency", concurrency, "--shape", f"INPUT0={elements}", seconds=args.seconds)
-    if got["errors"]:
-        raise SystemExit(f"{model}: {got['errors']} errors")
+    if got["errors"] or not got["throughput"]:
+        raise SystemExit(f"{model}, {elements} elements, {concurrency} clients: {got['errors']} errors, {got['throughput']} requests/s")
     requests = got["throughput"] * args.seconds
     return {"p50_us": got["latency_ms"]["p50"] * 1e3, "p99_us": got["latency_ms"]["p99"] * 1e3, "throughput": got["throughput"],
             "cpu_us": (server.cpu_seconds() - cpu) / requests * 1e6}
