@@ -47,7 +47,16 @@ Result<ModelConfig> ConfigOf(const StartMessage& start) {
   ConfigMessage message;
   if (!message.ParseFromString(start.config))
     return Status(Code::kInternal, "the configuration of the model cannot be read");
-  return ConvertConfig(message, "");
+  TERN_ASSIGN(ModelConfig config, ConvertConfig(message, ""));
+  config.inputs = start.inputs;
+  config.outputs = start.outputs;
+  config.max_batch_size = start.max_batch_size;
+  config.parameters = start.parameters;
+  if (!start.batch_tensors) {
+    config.batch_inputs.clear();
+    config.batch_outputs.clear();
+  }
+  return config;
 }
 
 LoadedMessage Describe(const BackendModel& model, const ModelConfig& config) {

@@ -222,26 +222,45 @@ class IsolatedModel : public BackendModel {
   std::atomic<uint64_t> instances_{0};
 };
 
+class IsolatingBackend : public Backend {
+ public:
+  IsolatingBackend(std::string folder, Isolation isolation, std::string program,
+                   std::function<std::string(const ModelFiles&)> version)
+      : folder_(std::move(folder)),
+        isolation_(isolation),
+        program_(std::move(program)),
+        version_(std::move(version)) {}
+
+  Result<std::unique_ptr<BackendModel>> Load(const ModelFiles& files, const ModelConfig& config) override {
+    KeeperOptions options;
+    options.model = config.name;
+    options.program = program_;
+    options.start = StartOf(files, config);
+    options.start.backend_folder = folder_;
+    options.start.sandbox = isolation_.sandbox;
+    options.start.limits = isolation_.limits;
+    if (version_) options.version = [version = version_, files] { return version(files); };
+    options.execution_timeout = config.execution_timeout;
+    TERN_ASSIGN(std::shared_ptr<Keeper> keeper, Keeper::Start(std::move(options)));
+    return std::unique_ptr<BackendModel>(new IsolatedModel(std::move(keeper)));
+  }
+
+ private:
+  const std::string folder_;
+  const Isolation isolation_;
+  const std::string program_;
+  const std::function<std::string(const ModelFiles&)> version_;
+};
+
 }  // namespace
 
-Result<std::unique_ptr<BackendModel>> LoadBackendModel(BackendSource& backends,
-                                                       const std::string& backend_folder,
-                                                       const ModelFiles& files, const ModelConfig& config,
-                                                       const IsolationDefaults& defaults,
-                                                       std::function<std::string()> version) {
-  TERN_ASSIGN(const Isolation how, IsolationOf(config, defaults));
-  if (!how.process) {
-    TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends.Find(config.backend));
-    return backend->Load(files, config);
-  }
-  KeeperOptions options;
-  options.model = config.name;
-  options.program = defaults.program;
-  options.start = {config.backend, backend_folder, files, config.proto, how.sandbox, how.limits, 0};
-  options.version = std::move(version);
-  options.execution_timeout = config.execution_timeout;
-  TERN_ASSIGN(std::shared_ptr<Keeper> keeper, Keeper::Start(std::move(options)));
-  return std::unique_ptr<BackendModel>(new IsolatedModel(std::move(keeper)));
+Result<std::shared_ptr<Backend>> BackendOf(BackendSource& backends, const std::string& backend_folder,
+                                           const ModelConfig& config, const IsolationDefaults& defaults,
+                                           std::function<std::string(const ModelFiles&)> version) {
+  TERN_ASSIGN(const Isolation isolation, IsolationOf(config, defaults));
+  if (!isolation.process) return backends.Find(config.backend);
+  return std::shared_ptr<Backend>(
+      std::make_shared<IsolatingBackend>(backend_folder, isolation, defaults.program, std::move(version)));
 }
 
 }  // namespace tern::server

@@ -122,6 +122,13 @@ TEST_F(IsolationTest, ErrorsOfLoadingReachTheCaller) {
   EXPECT_EQ(process().epoch(), 1u) << "an error does not end the process";
 }
 
+// A signature of a SavedModel changes the parameters of the configuration.
+TEST_F(IsolationTest, ParametersAreThoseOfTheModel) {
+  change_ = [](ModelConfig& config) { config.parameters["fail"] = "none"; };
+  ASSERT_TRUE(Load("fail", ParameterText("fail", "run")).ok());
+  EXPECT_TRUE(Run({Wire<float>("X", DType::kF32, {1}, {1})}).ok());
+}
+
 TEST_F(IsolationTest, APlainErrorIsForItsRequestOnly) {
   ASSERT_TRUE(Load("misbehave").ok());
   EXPECT_EQ(Act(kFail), -1);
@@ -251,7 +258,7 @@ TEST_F(IsolationTest, SeveralInstancesShareTheProcessAndItsEnd) {
 
 TEST_F(IsolationTest, OtherFilesAreNotLoaded) {
   std::atomic<int> files{1};
-  version_ = [&] { return StrCat(files.load()); };
+  version_ = [&](const ModelFiles&) { return StrCat(files.load()); };
   ASSERT_TRUE(Load("misbehave").ok());
   files = 2;
   EXPECT_EQ(Act(kSegfault), -1);
@@ -297,15 +304,17 @@ TEST_F(IsolationTest, AProgramThatIsNoServerIsRefused) {
     defaults.process = true;
     defaults.program = script;
     const ModelConfig config = ConfigOf("name: \"m\" backend: \"identity\"");
-    const auto model = LoadBackendModel(*backends_, "", {"/", ""}, config, defaults, {});
+    const auto backend = BackendOf(*backends_, "", config, defaults, {});
+    ASSERT_TRUE(backend.ok());
+    const auto model = (*backend)->Load({"/", ""}, config);
     EXPECT_NE(model.status().message().find(error), std::string::npos) << model.status().message();
   }
   std::filesystem::remove(script);
   IsolationDefaults missing;
   missing.process = true;
   missing.program = "/does/not/exist";
-  const auto model =
-      LoadBackendModel(*backends_, "", {"/", ""}, ConfigOf("name: \"m\" backend: \"identity\""), missing, {});
+  const ModelConfig config = ConfigOf("name: \"m\" backend: \"identity\"");
+  const auto model = (*BackendOf(*backends_, "", config, missing, {}))->Load({"/", ""}, config);
   EXPECT_EQ(model.status().code(), Code::kUnavailable);
 }
 

@@ -146,9 +146,27 @@ Status End(const Decoder& in, const char* what) { return in.AtEnd() ? Status() :
 
 }  // namespace
 
+StartMessage StartOf(const ModelFiles& files, const ModelConfig& config) {
+  StartMessage out;
+  out.backend = config.backend;
+  out.files = files;
+  out.config = config.proto;
+  out.inputs = config.inputs;
+  out.outputs = config.outputs;
+  out.max_batch_size = config.max_batch_size;
+  out.batch_tensors = !config.batch_inputs.empty() || !config.batch_outputs.empty();
+  out.parameters = config.parameters;
+  return out;
+}
+
 std::string Encode(const StartMessage& m) {
   Encoder out;
   out.Text(m.backend).Text(m.backend_folder).Text(m.files.folder).Text(m.files.file).Text(m.config);
+  PutConfigs(out, m.inputs);
+  PutConfigs(out, m.outputs);
+  out.Put(static_cast<int32_t>(m.max_batch_size)).Put(uint8_t{m.batch_tensors});
+  out.Put(static_cast<uint64_t>(m.parameters.size()));
+  for (const auto& [name, value] : m.parameters) out.Text(name).Text(value);
   out.Put(uint8_t{m.sandbox}).Put(m.limits).Put(m.server);
   return out.Take();
 }
@@ -157,6 +175,14 @@ Status Parse(std::string_view payload, StartMessage& m) {
   Decoder in(payload);
   for (std::string* text : {&m.backend, &m.backend_folder, &m.files.folder, &m.files.file, &m.config})
     *text = in.Text();
+  TERN_TRY(GetConfigs(in, m.inputs));
+  TERN_TRY(GetConfigs(in, m.outputs));
+  m.max_batch_size = in.Get<int32_t>();
+  m.batch_tensors = in.Flag();
+  for (size_t left = in.Count(16); left > 0 && in.ok(); --left) {
+    std::string name = in.Text();
+    m.parameters[std::move(name)] = in.Text();
+  }
   m.sandbox = in.Flag();
   m.limits = in.Get<SandboxLimits>();
   m.server = in.Get<int64_t>();

@@ -29,11 +29,16 @@ enum class MessageType : uint32_t {
 struct StartMessage {
   std::string backend, backend_folder;
   ModelFiles files;
-  std::string config;  // inference.ModelConfig
+  std::string config;                         // inference.ModelConfig. The members below replace parts of it:
+  std::vector<TensorConfig> inputs, outputs;  // without labels
+  int max_batch_size = 0;
+  bool batch_tensors = false;  // the model has batch inputs and outputs
+  std::map<std::string, std::string> parameters;
   bool sandbox = false;
   SandboxLimits limits;
   int64_t server = 0;  // process id
 };
+StartMessage StartOf(const ModelFiles& files, const ModelConfig& config);
 std::string Encode(const StartMessage& message);
 Status Parse(std::string_view payload, StartMessage& out);
 

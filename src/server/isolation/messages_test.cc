@@ -49,6 +49,32 @@ TEST(IsolationMessages, Description) {
   EXPECT_EQ(Parse(Encode(NotFound("no file"), LoadedMessage()), back).message(), "no file");
 }
 
+TEST(IsolationMessages, TheConfigurationIsThatOfTheModel) {
+  ModelConfig config;
+  config.backend = "b";
+  config.proto = "proto";
+  config.inputs = {ConfigTensor("x", {-1, 3})};
+  config.outputs = {ConfigTensor("y", {})};
+  config.max_batch_size = 4;
+  config.parameters = {{"a", "1"}, {"b", ""}};
+  StartMessage start = StartOf({"/folder", "/folder/file"}, config), back;
+  start.sandbox = true;
+  start.limits.memory_bytes = 7;
+  start.server = 42;
+  const std::string payload = Encode(start);
+  ASSERT_TRUE(Parse(payload, back).ok());
+  EXPECT_EQ(back.config, "proto");
+  EXPECT_EQ(back.files.file, "/folder/file");
+  EXPECT_EQ(back.inputs[0].dims, (Dims{-1, 3}));
+  EXPECT_EQ(back.parameters, config.parameters);
+  EXPECT_EQ(back.limits.memory_bytes, 7u);
+  EXPECT_TRUE(back.sandbox && !back.batch_tensors);
+  for (size_t size = 0; size < payload.size(); ++size) {
+    StartMessage part;
+    EXPECT_FALSE(Parse(std::string_view(payload).substr(0, size), part).ok());
+  }
+}
+
 TEST(IsolationMessages, ResultAndItsErrors) {
   RanMessage back;
   bool broken = true;

@@ -62,10 +62,13 @@ class IsolationTest : public testing::Test {
   // Loads a model of a plug-in with the text of a configuration, in a process, and makes an instance.
   Status Load(const std::string& backend, const std::string& text = "", const ModelFiles& files = {"/", ""}) {
     config_ = ConfigOf(StrCat("name: \"m\" backend: \"", backend, "\"\n", text));
+    if (change_) change_(config_);
     IsolationDefaults defaults;
     defaults.process = true;
     defaults.program = TERN_TEST_PROGRAM;
-    TERN_ASSIGN(model_, LoadBackendModel(*backends_, TERN_TEST_BACKENDS, files, config_, defaults, version_));
+    TERN_ASSIGN(const std::shared_ptr<Backend> found,
+                BackendOf(*backends_, TERN_TEST_BACKENDS, config_, defaults, version_));
+    TERN_ASSIGN(model_, found->Load(files, config_));
     TERN_TRY(model_->Complete(config_));
     TERN_ASSIGN(instance_, model_->CreateInstance());
     return {};
@@ -94,7 +97,8 @@ class IsolationTest : public testing::Test {
   ModelConfig config_;
   Batch batch_;
   Status error_;
-  std::function<std::string()> version_;
+  std::function<void(ModelConfig&)> change_;  // of the configuration that was read
+  std::function<std::string(const ModelFiles&)> version_;
   std::unique_ptr<BackendSource> backends_ = FindBackends(TERN_TEST_BACKENDS);
   std::unique_ptr<BackendModel> model_;
   std::unique_ptr<BackendInstance> instance_;

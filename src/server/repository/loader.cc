@@ -6,6 +6,7 @@
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/repository/warm_up.h"
+#include "server/signatures/load_signatures.h"
 
 namespace tern::server {
 namespace {
@@ -76,12 +77,16 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& sou
                          "isolation to none, or tern_pipeline to off");
   }
   if (!pipeline.empty()) return LoadPipelined(source, files, pipeline, version, message, std::move(config));
-  const std::string path = files.file.empty() ? files.folder : files.file;
-  TERN_ASSIGN(std::unique_ptr<BackendModel> model,
-              LoadBackendModel(backends_, options_.backend_folder, files, config, options_.isolation,
-                               [path] { return Fingerprint(path); }));
+  TERN_ASSIGN(const std::shared_ptr<Backend> backend,
+              BackendOf(backends_, options_.backend_folder, config, options_.isolation,
+                        [](const ModelFiles& f) { return Fingerprint(f.file.empty() ? f.folder : f.file); }));
+  TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
+  const ModelConfig given = config;
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
-  return AddWarm(source, version, message, std::move(config), std::move(model));
+  TERN_ASSIGN(std::shared_ptr<ModelVersion> added,
+              AddWarm(source, version, message, std::move(config), std::move(model)));
+  return IsBuiltIn(message.backend()) ? AddSignatures(files, given, *backend, scheduler_, std::move(added))
+                                      : std::move(added);
 }
 
 Result<std::shared_ptr<ModelVersion>> Loader::AddWarm(const ModelSource& source, const std::string& version,
