@@ -1,5 +1,6 @@
 #include "server/http/control_routes.h"
 
+#include "server/dialects/openai/completion_call.h"
 #include "server/dialects/tfs/http_routes.h"
 #include "server/http/json_writer.h"
 
@@ -40,6 +41,7 @@ RouteThread ThreadOf(RouteKind kind) {
   switch (kind) {
     case RouteKind::kLoad:
     case RouteKind::kUnload:
+    case RouteKind::kRollout:
       return RouteThread::kRepository;
     case RouteKind::kIndex:
     case RouteKind::kTfsStatus:
@@ -76,10 +78,14 @@ HttpReply HandleControl(ServerContext& context, const Route& route, Method metho
       case RouteKind::kModelConfig:
       case RouteKind::kModelStats:
         return HandleModelRoute(context, route);
+      case RouteKind::kOpenAiModels:
+        return ListOpenAiModels(*context.models);
       case RouteKind::kIndex:
       case RouteKind::kLoad:
       case RouteKind::kUnload:
         return HandleRepositoryRoute(context, route, body);
+      case RouteKind::kRollout:
+        return HandleRolloutRoute(context, route, method, body);
       case RouteKind::kTfsStatus:
       case RouteKind::kTfsMetadata:
         return tfs::HandleRoute(context, route);

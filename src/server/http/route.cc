@@ -75,6 +75,7 @@ RouteKind RepositoryRoute(Segments& path, Route& route) {
   if (word != "models" || !path.Take(route.model)) return RouteKind::kNotFound;
   const std::string_view action = path.Take();
   if (!path.done()) return RouteKind::kNotFound;
+  if (action == "rollout") return RouteKind::kRollout;
   return action == "load" ? RouteKind::kLoad : action == "unload" ? RouteKind::kUnload : RouteKind::kNotFound;
 }
 
@@ -96,6 +97,16 @@ RouteKind HealthRoute(Segments& path) {
   const std::string_view word = path.Take();
   if (!path.done()) return RouteKind::kNotFound;
   return word == "live" ? RouteKind::kLive : word == "ready" ? RouteKind::kReady : RouteKind::kNotFound;
+}
+
+// OpenAI's API.
+RouteKind OpenAiRoute(Segments path) {
+  const std::string_view word = path.Take();
+  if (word == "models" && path.done()) return RouteKind::kOpenAiModels;
+  if (word == "embeddings" && path.done()) return RouteKind::kOpenAiEmbeddings;
+  if (word == "completions" && path.done()) return RouteKind::kOpenAiCompletions;
+  if (word == "chat" && path.Take() == "completions" && path.done()) return RouteKind::kOpenAiChat;
+  return RouteKind::kNotFound;
 }
 
 // Takes the verb behind the last colon of a segment. A colon in a name is percent-encoded.
@@ -135,7 +146,10 @@ RouteKind TfsRoute(Segments& path, Route& route) {
 
 RouteKind RootRoute(Segments& path, Route& route) {
   std::string_view word = path.Take();
-  if (word == "v1" && path.Take() == "models" && !path.done()) return TfsRoute(path, route);
+  if (word == "v1") {
+    const Segments openai = path;
+    return path.Take() == "models" && !path.done() ? TfsRoute(path, route) : OpenAiRoute(openai);
+  }
   if (word == "monitoring" && path.Take() == "prometheus") word = path.Take();  // TensorFlow Serving's path
   if (word == "metrics") {
     const bool end = path.done() || (path.Take().empty() && path.done());
@@ -192,6 +206,9 @@ const char* AllowedMethods(RouteKind kind) {
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
     case RouteKind::kTfsPredict:
     case RouteKind::kTfsClassify:
     case RouteKind::kTfsRegress:
@@ -205,6 +222,7 @@ const char* AllowedMethods(RouteKind kind) {
       return "POST";
     case RouteKind::kTrace:
     case RouteKind::kLogging:
+    case RouteKind::kRollout:
       return "GET, POST";
     default:
       return "GET";
@@ -220,11 +238,15 @@ ApiGroup GroupOf(RouteKind kind) {
       return ApiGroup::kHealth;
     case RouteKind::kServerMetadata:
     case RouteKind::kModelMetadata:
+    case RouteKind::kOpenAiModels:
     case RouteKind::kTfsMetadata:
       return ApiGroup::kMetadata;
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
     case RouteKind::kTfsPredict:
     case RouteKind::kTfsClassify:
     case RouteKind::kTfsRegress:
@@ -240,6 +262,7 @@ ApiGroup GroupOf(RouteKind kind) {
     case RouteKind::kIndex:
     case RouteKind::kLoad:
     case RouteKind::kUnload:
+    case RouteKind::kRollout:
       return ApiGroup::kModelRepository;
     case RouteKind::kSystemMemoryStatus:
     case RouteKind::kSystemMemoryRegister:
@@ -248,8 +271,61 @@ ApiGroup GroupOf(RouteKind kind) {
     case RouteKind::kCudaMemoryRegister:
     case RouteKind::kCudaMemoryUnregister:
       return ApiGroup::kSharedMemory;
+    case RouteKind::kMetrics:
+      return ApiGroup::kMetrics;
     default:
       return ApiGroup::kNone;
+  }
+}
+
+bool Changes(RouteKind kind, Method method) {
+  const bool reads = method == Method::kGet || method == Method::kHead;
+  switch (kind) {
+    case RouteKind::kTrace:
+    case RouteKind::kLogging:
+      return !reads;
+    case RouteKind::kNotFound:
+    case RouteKind::kBadTarget:
+    case RouteKind::kServerMetadata:
+    case RouteKind::kLive:
+    case RouteKind::kReady:
+    case RouteKind::kModelMetadata:
+    case RouteKind::kModelReady:
+    case RouteKind::kModelConfig:
+    case RouteKind::kModelStats:
+    case RouteKind::kInfer:
+    case RouteKind::kGenerate:
+    case RouteKind::kGenerateStream:
+    case RouteKind::kIndex:
+    case RouteKind::kSystemMemoryStatus:
+    case RouteKind::kCudaMemoryStatus:
+    case RouteKind::kMetrics:
+    case RouteKind::kOpenAiModels:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
+    case RouteKind::kTfsPredict:
+    case RouteKind::kTfsClassify:
+    case RouteKind::kTfsRegress:
+    case RouteKind::kTfsStatus:
+    case RouteKind::kTfsMetadata:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool ConcernsAllModels(RouteKind kind) {
+  switch (kind) {
+    case RouteKind::kModelStats:
+    case RouteKind::kTrace:
+    case RouteKind::kLogging:
+    case RouteKind::kIndex:
+    case RouteKind::kMetrics:
+    case RouteKind::kOpenAiModels:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -35,5 +35,7 @@ using Versions = std::vector<std::shared_ptr<ModelVersion>>;
 // Appends Triton's metrics of models, the histograms of phases, processor time and memory per model, and the
 // values of back ends.
 void AppendModelMetrics(const Versions& versions, MetricsText& text);
+// Appends metrics of models that generate text, if there are any.
+void AppendGenerationMetrics(const Versions& versions, MetricsText& text);
 
 }  // namespace tern::server

@@ -12,6 +12,7 @@ struct Row {
   MetricsText::Labels labels;
   StatisticsSnapshot totals;
   ModelVersion* version = nullptr;
+  std::shared_ptr<const ModelProcess> process;
 };
 
 std::vector<Row> RowsOf(const Versions& versions) {
@@ -22,6 +23,7 @@ std::vector<Row> RowsOf(const Versions& versions) {
     for (const auto& [key, value] : version->config().metric_tags) row.labels.emplace_back(key, value);
     row.totals = version->statistics().Snapshot();
     row.version = version.get();
+    row.process = version->process();
     rows.push_back(std::move(row));
   }
   return rows;
@@ -89,6 +91,22 @@ void AppendHistograms(const std::vector<Row>& rows, MetricsText& text) {
     }
 }
 
+// How the versions came to be live.
+void AppendLifeCycle(const std::vector<Row>& rows, MetricsText& text) {
+  text.Family("tern_model_golden_requests", "gauge",
+              "Golden requests that the version passed before its release");
+  for (const Row& row : rows)
+    text.Sample("tern_model_golden_requests", row.labels, uint64_t{row.version->golden_requests()});
+  const auto memory = [&](const char* name, const char* help, uint64_t ChangeMemory::*field) {
+    text.Family(name, "gauge", help);
+    for (const Row& row : rows) text.Sample(name, row.labels, row.version->change_memory().*field);
+  };
+  memory("tern_model_change_before_bytes", "Resident memory of the server before the version was loaded",
+         &ChangeMemory::before);
+  memory("tern_model_change_peak_bytes", "Largest resident memory of the server while the version was loaded",
+         &ChangeMemory::peak);
+}
+
 // Names of values come from back ends, so they are labels and not names of metrics.
 void AppendBackendValues(const std::vector<Row>& rows, MetricsText& text) {
   constexpr const char* kName = "tern_backend_value";
@@ -103,22 +121,19 @@ void AppendBackendValues(const std::vector<Row>& rows, MetricsText& text) {
 }
 
 void AppendProcesses(const std::vector<Row>& rows, MetricsText& text) {
-  const auto any =
-      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.version->process(); });
+  const auto any = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.process; });
   if (any) text.Family("tern_model_process_up", "gauge", "Whether the process of an isolated model runs");
   for (const Row& row : rows)
-    if (row.version->process())
-      text.Sample("tern_model_process_up", row.labels, uint64_t{row.version->Ready()});
+    if (row.process) text.Sample("tern_model_process_up", row.labels, uint64_t{row.version->Ready()});
   if (any) text.Family("tern_model_process_resident_bytes", "gauge", "Resident memory of the process");
   for (const Row& row : rows)
-    if (row.version->process())
-      text.Sample("tern_model_process_resident_bytes", row.labels,
-                  ResidentBytes(row.version->process()->pid()));
+    if (row.process)
+      text.Sample("tern_model_process_resident_bytes", row.labels, ResidentBytes(row.process->pid()));
   constexpr const char* kEnds = "tern_model_process_restarts_total";
   if (any) text.Family(kEnds, "counter", "Restarts of processes of isolated models after they had ended");
   for (const Row& row : rows) {
-    if (!row.version->process()) continue;
-    for (const auto& [reason, count] : row.version->process()->Ends()) {
+    if (!row.process) continue;
+    for (const auto& [reason, count] : row.process->Ends()) {
       MetricsText::Labels labels = row.labels;
       labels.emplace_back("reason", reason);
       text.Sample(kEnds, labels, count);
@@ -143,6 +158,7 @@ void AppendModelMetrics(const Versions& versions, MetricsText& text) {
   for (const Row& row : rows)
     text.Sample("nv_model_load_duration_secs", row.labels,
                 std::chrono::duration<double>(row.version->load_time()).count());
+  AppendLifeCycle(rows, text);
   AppendHistograms(rows, text);
   text.Family("tern_model_cpu_seconds_total", "counter", "Processor time of the model's executions");
   for (const Row& row : rows)

@@ -31,7 +31,7 @@ class ModelRunner final : public ModelVersion,
   size_t MemoryBytes() const override { return model_->MemoryBytes(); }
   size_t Pending() const override;
   bool Ready() const override;
-  const ModelProcess* process() const override { return model_->process(); }
+  std::shared_ptr<const ModelProcess> process() const override;
   uint64_t Hangs() const override { return hangs_.load(std::memory_order_relaxed); }
   std::vector<std::pair<std::string, double>> Metrics() const override;
 
@@ -39,6 +39,7 @@ class ModelRunner final : public ModelVersion,
   void OnTimer() override;
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;
+  void SetBackground(bool background) { executor_->SetBackground(shared_from_this(), background); }
 
  private:
   struct Instance {

@@ -9,6 +9,11 @@ bool ModelRunner::Ready() const {
   return !process || process->state() == ModelProcess::State::kUp;
 }
 
+std::shared_ptr<const ModelProcess> ModelRunner::process() const {
+  const ModelProcess* process = model_->process();
+  return process ? std::shared_ptr<const ModelProcess>(shared_from_this(), process) : nullptr;
+}
+
 void ModelRunner::WatchProcess() {
   ModelProcess* process = model_->process();
   if (!process) return;

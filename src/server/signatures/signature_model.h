@@ -19,13 +19,14 @@ class SignatureModel final : public ModelVersion, public Removable {
   size_t MemoryBytes() const override;
   size_t Pending() const override;
   bool Ready() const override;
-  const ModelProcess* process() const override { return standard_->process(); }
+  std::shared_ptr<const ModelProcess> process() const override { return standard_->process(); }
   uint64_t Hangs() const override;
   std::vector<std::pair<std::string, double>> Metrics() const override { return standard_->Metrics(); }
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;
 
  private:
+  void UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) override;
   SignatureModel(std::shared_ptr<ModelVersion> standard, std::vector<Signature> all);
   ModelVersion* Find(const std::string& signature, Status& status) const;
 
