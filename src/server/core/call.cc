@@ -24,6 +24,8 @@ void Call::Respond(Response response) {
 void Call::Deliver(Response response) {
   while (true) {
     const bool last = response.final;
+    for (const auto& tap : taps_) tap(response);
+    if (last) taps_.clear();
     OnResponse(std::move(response));
     if (last) return;
     const std::lock_guard lock(mutex_);

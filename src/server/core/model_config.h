@@ -122,6 +122,7 @@ struct ModelConfig {
   std::vector<BatchInput> batch_inputs;
   std::vector<BatchOutput> batch_outputs;
   bool decoupled = false;
+  bool response_cache = false;  // if the server has a cache, responses are stored in it
   LatencyGoal goal;
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;

@@ -25,6 +25,11 @@ class ModelVersion {
   std::chrono::nanoseconds load_time() const { return load_time_; }
   void SetLoadTime(std::chrono::nanoseconds time) { load_time_ = time; }
 
+  // A text that no version with other files or another configuration has. Empty unless the server has a
+  // response cache. Set once, before other threads use the version.
+  const std::string& identity() const { return identity_; }
+  void SetIdentity(std::string identity) { identity_ = std::move(identity); }
+
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
@@ -46,6 +51,7 @@ class ModelVersion {
   const std::string version_;
   std::shared_ptr<ModelStatistics> statistics_ = std::make_shared<ModelStatistics>();
   std::chrono::nanoseconds load_time_{0};
+  std::string identity_;
 };
 
 }  // namespace tern::server

@@ -1,5 +1,6 @@
 #include "server/grpc/infer_call.h"
 
+#include "server/core/injected_delay.h"
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_request.h"
 #include "server/grpc/infer_response.h"
@@ -13,6 +14,7 @@ Status InferCall::Parse(InMessage message, ServerContext& context, uint64_t limi
 }
 
 Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_t limit) {
+  InjectDelay(Phase::kParse);
   InferParseOptions options;
   options.shared_memory = context.shared_memory;
   options.tensors = context.limits.tensors;
@@ -37,7 +39,9 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   }
   if (!streaming_ && model_->config().decoupled)
     return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
-  return ForwardHeaders(headers_, forward_.get(), request);
+  TERN_TRY(ForwardHeaders(headers_, forward_.get(), request));
+  if (context.observability) context.observability->OnInference(*this, *model_);
+  return {};
 }
 
 void InferCall::TakeOrigin(GrpcStream& stream) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/core/injected_delay.h"
 #include "server/http/generate_json.h"
 #include "server/http/infer_reply.h"
 #include "server/http/json_writer.h"
@@ -34,6 +35,7 @@ Status HttpCall::Reserve(uint64_t bytes) {
 }
 
 Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
+  InjectDelay(Phase::kParse);
   reservation_ = std::move(body.reservation);
   const InferSource source{&version_->config(), &context_.limits, context_.shared_memory};
   if (mode_ == Mode::kInfer) {
@@ -47,7 +49,9 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
     TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
   TERN_TRY(ForwardHeaders(fields_, forward_.get(), request));
-  return Reserve(body.bytes.size() + format_.converted);
+  TERN_TRY(Reserve(body.bytes.size() + format_.converted));
+  if (context_.observability) context_.observability->OnInference(*this, *version_);
+  return {};
 }
 
 // Returns whether the body is a picture, a sound or a text for a pipeline. A body without a stated type is

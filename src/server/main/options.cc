@@ -110,6 +110,7 @@ constexpr Row kModelRows[] = {
     {"no-auto-complete",
      TERN_SET(bool off = false; TERN_TRY(SetFlag(off, v)); o.repository.auto_complete = !off; return {})},
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},
+    {"cache", TERN_SET(return AddCache(v, o.cache))},
     {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},
     {"inline-below-us", TERN_SET(return SetInteger(o.scheduler.inline_below, v, 0, 1'000'000'000))},
 };
@@ -160,6 +161,10 @@ constexpr Row kOtherRows[] = {
     {"log-error", TERN_SET(return SetFlag(o.observe.log.error, v))},
     {"log-verbose", TERN_SET(return SetInteger(o.observe.log.verbose_level, v, 0, INT32_MAX))},
     {"log-format", TERN_SET(return SetText(o.observe.log.format, v))},
+    {"payload-log", TERN_SET(return SetText(o.observe.payload.file, v))},
+    {"payload-rate", TERN_SET(return SetInteger(o.observe.payload.rate, v, 1, kLarge))},
+    {"payload-max-bytes", TERN_SET(return SetInteger(o.observe.payload.max_bytes, v, 4096, kLarge))},
+    {"payload-files", TERN_SET(return SetInteger(o.observe.payload.files, v, 1, 1000))},
     {"quiet", TERN_SET(return SetFlag(o.quiet, v))},
     {"trace-endpoint",
      TERN_SET(o.observe.trace.mode = "opentelemetry"; return SetText(o.observe.trace_endpoint, v))},
@@ -236,6 +241,7 @@ Status Check(const ServeOptions& o) {
     return InvalidArgument("tls-certificate and tls-key must be given together");
   if (!tls.client_ca.empty() && tls.certificate.empty())
     return InvalidArgument("tls-client-ca needs tls-certificate");
+  TERN_TRY(CheckCache(o.cache));
   if (!o.serve_http && !o.serve_grpc) return InvalidArgument("neither HTTP nor gRPC is served");
   return {};
 }

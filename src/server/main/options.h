@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/cache/cache_options.h"
 #include "server/grpc/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/main/entry.h"
@@ -22,6 +23,7 @@ struct ServeOptions {
   bool serve_http = true, serve_grpc = true, serve_metrics = true;
   Limits limits;
   ObserveOptions observe;
+  CacheOptions cache;
   bool shared_memory = false;
   int loops = 0;                    // 0: one per core
   std::string address = "0.0.0.0";  // for ports without their own address

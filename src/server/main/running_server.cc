@@ -1,8 +1,10 @@
 #include "server/main/running_server.h"
 
+#include <cstdlib>
 #include <thread>
 
 #include "base/cores.h"
+#include "server/core/injected_delay.h"
 #include "server/shm/shared_memory.h"
 
 namespace tern::server {
@@ -18,18 +20,27 @@ RunningServer::~RunningServer() {
   context_.ready = false;
   context_.draining = true;
   if (repository_) repository_->Stop(std::chrono::milliseconds(0));
+  // All requests are answered, so that no search waits for Redis.
+  if (cache_) cache_->Stop();
   // Destroyed before grpc_, because both servers write metrics, which count the connections of grpc_.
   metrics_.reset();
   http_.reset();
 }
 
 Status RunningServer::Open(const ServeOptions& options) {
+  if (const char* delays = std::getenv("TERN_TEST_DELAY_FILE")) UseDelayFile(delays);
   scheduler_ = Scheduler::Create(options.scheduler);
   ObserveOptions observe = options.observe;
   observe.service = options.name;
   observe.version = TERN_VERSION;
   TERN_ASSIGN(observer_, Observer::Create(observe, registry_));
-  TERN_ASSIGN(repository_, Repository::Start(options.repository, *scheduler_, registry_));
+  RepositoryOptions repository = options.repository;
+  if (options.cache.enabled()) {
+    TERN_ASSIGN(cache_, ResponseCache::Create(options.cache));
+    repository.cache = cache_;
+    observer_->AddCache(cache_);
+  }
+  TERN_ASSIGN(repository_, Repository::Start(repository, *scheduler_, registry_));
   if (options.shared_memory) shared_memory_ = MakeSharedMemory();
   context_.name = options.name;
   context_.version = TERN_VERSION;

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "server/cache/response_cache.h"
 #include "server/main/options.h"
 #include "server/net/loop.h"
 #include "server/scheduler/scheduler.h"
@@ -20,6 +21,7 @@ class RunningServer {
   std::vector<IndexEntry> Index() { return repository_->Index(false); }
   const Registry& models() const { return registry_; }
   void ReopenLogs() { observer_->Reopen(); }
+  void Tick() { observer_->Tick(); }  // called about once per second
   // The ports. A port is 0 if its protocol is not served.
   int http_port() const { return http_ ? http_->port() : 0; }
   int grpc_port() const { return grpc_ ? grpc_->port() : 0; }
@@ -35,6 +37,7 @@ class RunningServer {
   Status Listen(const ServeOptions& options);
 
   ServerContext context_;  // outlives the calls that the scheduler still runs
+  std::shared_ptr<ResponseCache> cache_;
   std::unique_ptr<Scheduler> scheduler_;
   Registry registry_;
   std::unique_ptr<Observer> observer_;

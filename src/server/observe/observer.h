@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "server/cache/response_cache.h"
+#include "server/observe/payload_log.h"
 #include "server/observe/settings_store.h"
 
 namespace tern::server {
@@ -14,6 +16,7 @@ struct ObserveOptions {
   std::string trace_endpoint;  // http://HOST:PORT/v1/traces; empty: traces are not sent
   TraceStart trace;
   LogStart log;
+  PayloadOptions payload;
 };
 
 class Observer : public Observability {
@@ -24,6 +27,10 @@ class Observer : public Observability {
   // Adds a gauge to the metrics: the number of open connections, with this label `protocol`. Must be called
   // before the first request.
   virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
+  // Adds the metrics of the server's cache. Must be called before the first request.
+  virtual void AddCache(std::shared_ptr<ResponseCache> cache) = 0;
+  // Reads the statistics of the models' stages. Called about once per second.
+  virtual void Tick() = 0;
   // Opens the access log again. Called after a program has renamed the file.
   virtual void Reopen() = 0;
 };

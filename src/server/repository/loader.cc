@@ -133,13 +133,9 @@ Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& co
     return NotFound("the model has no version: no folder with a number as its name");
   for (const std::string& version : missing)
     result.failures[version] = NotFound("version ", version, " does not exist");
-  const std::string common =
-      config_json + (source.file.empty()
-                         ? Fingerprint(source.folder, true)
-                         : Fingerprint(source.file) + Fingerprint(source.folder + "/pipeline.yaml"));
+  const std::string common = CommonFingerprint(source, config_json);
   for (const std::string& version : versions) {
-    const std::string fingerprint =
-        source.file.empty() ? common + Fingerprint(source.folder + "/" + version) : common;
+    const std::string fingerprint = VersionFingerprint(source, common, version);
     const auto known = live.find(version);
     if (known != live.end() && known->second.fingerprint == fingerprint && !ensemble) {
       result.versions[version] = known->second;
@@ -149,6 +145,10 @@ Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& co
     ConfigMessage own = message;
     const auto begin = Clock::now();
     auto loaded = Guard([&] { return LoadVersion(source, version, own); });
+    const auto unchanged = [&] {
+      return VersionFingerprint(source, CommonFingerprint(source, config_json), version) == fingerprint;
+    };
+    if (loaded.ok()) loaded = WithCache(std::move(*loaded), source, unchanged);
     if (loaded.ok()) (*loaded)->SetLoadTime(Clock::now() - begin);
     if (loaded.ok())
       result.versions[version] = {std::move(*loaded), fingerprint};

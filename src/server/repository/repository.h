@@ -9,6 +9,8 @@
 
 namespace tern::server {
 
+class ResponseCache;
+
 enum class ControlMode { kNone, kPoll, kExplicit };
 
 // The models without which the server does not run.
@@ -28,6 +30,7 @@ struct RepositoryOptions {
   MustLoad must_load = MustLoad::kFlatModels;
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
+  std::shared_ptr<ResponseCache> cache;  // of the server; may be null
 };
 
 // Loads models in parallel at the start, and publishes each in the registry when it is ready.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "server/core/injected_delay.h"
 #include "server/scheduler/iteration.h"
 #include "server/scheduler/sequence.h"
 
@@ -91,10 +92,12 @@ class Runner {
     if (pick.calls.size() == 1) batch.stop.cancel = pick.calls[0]->call->cancel_flag();
     TERN_TRY(context_.builder.Build(layout, batch));
     TERN_TRY(context_.feeder.Prepare(pick, batch));
+    InjectDelay(Phase::kInput);
     batch.requests = &layout.requests;
     batch.items = &layout.items;
     batch.config = &context_.config;
     stages.compute = stages.output = Clock::now();
+    InjectDelay(Phase::kCompute);
     auto outputs = context_.backend.Run(batch);
     stages.output = Clock::now();
     if (!outputs.ok()) return outputs.TakeStatus();
@@ -104,6 +107,7 @@ class Runner {
     }
     context_.feeder.Finish(pick, *outputs);
     TERN_ASSIGN(parts.outputs, context_.builder.Split(layout, std::move(*outputs)));
+    InjectDelay(Phase::kOutput);
     return parts;
   }
 
@@ -151,6 +155,7 @@ void TellEnds(const Pick& pick, BackendInstance& backend) {
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   ExecutionResult result;
   TellEnds(pick, context.backend);
+  InjectDelay(Phase::kQueue);
   const Clock::time_point started = Clock::now();
   for (const QueuedCallPtr& call : pick.calls) {
     if (!call) continue;
@@ -176,6 +181,8 @@ std::chrono::nanoseconds ThreadCpuTime() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now, {}}; }
+void SetTimes(CallTimes& times, Clock::time_point now) {
+  times = {now, now, now, now, now, now, {}, times.cache};
+}
 
 }  // namespace tern::server
