@@ -54,7 +54,6 @@ class CachedModelTest : public testing::Test {
   Result<std::vector<WireTensor>> Double(Batch& batch) {
     ++executions_;
     if (error_) return InvalidArgument("it fails");
-    if (before_) before_();
     std::vector<int32_t> values = ToInts(batch.inputs[0]);
     for (int32_t& value : values) value *= 2;
     return std::vector<WireTensor>{Ints("y", batch.inputs[0].dims, values)};
@@ -78,7 +77,6 @@ class CachedModelTest : public testing::Test {
   std::shared_ptr<ModelVersion> model_;
   std::atomic<int> executions_{0};
   std::atomic<bool> error_{false};
-  std::function<void()> before_;
 };
 
 TEST_F(CachedModelTest, AnswersTheSameRequestWithoutAnExecution) {

@@ -52,8 +52,14 @@ class FakeRedis {
     const std::lock_guard lock(mutex_);
     for (auto& [key, value] : values_) value = "damaged";
   }
-  std::string password() const { return password_; }
-  void RequirePassword(std::string password) { password_ = std::move(password); }
+  std::string password() const {
+    const std::lock_guard lock(mutex_);
+    return password_;
+  }
+  void RequirePassword(std::string password) {
+    const std::lock_guard lock(mutex_);
+    password_ = std::move(password);
+  }
 
   std::atomic<int> delay_ms{0};        // before each answer to GET
   std::atomic<bool> silent{false};     // reads commands and does not answer
@@ -81,7 +87,7 @@ class FakeRedis {
         }
       std::erase_if(clients, [](const Client& client) { return client.fd < 0; });
       if (!polled[0].revents) continue;
-      clients.push_back({accept(listen_, nullptr, nullptr), "", password_.empty()});
+      clients.push_back({accept(listen_, nullptr, nullptr), "", password().empty()});
       ++accepted;
     }
     for (const Client& client : clients) close(client.fd);
@@ -124,7 +130,7 @@ class FakeRedis {
   std::string Answer(Client& client, const std::vector<std::string>& words) {
     const std::string& name = words[0];
     if (name == "AUTH") {
-      client.authenticated = words.back() == password_;
+      client.authenticated = words.back() == password();
       return client.authenticated ? "+OK\r\n" : "-WRONGPASS invalid password\r\n";
     }
     if (!client.authenticated) return "-NOAUTH Authentication required.\r\n";
@@ -152,7 +158,7 @@ class FakeRedis {
   int listen_ = -1, port_ = 0;
   std::atomic<bool> stop_{false};
   std::string password_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::string> values_;
   std::thread thread_;
 };
