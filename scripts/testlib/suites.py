@@ -298,6 +298,32 @@ def aarch64_kernels(context):
                             QEMU, [f"--gtest_filter=-{SLOW_IN_QEMU}"])
 
 
+def tfs_python(context):
+    return context.root / "build" / "tfs" / "bin" / "python"
+
+
+def tfs_full(context):
+    """The dependency of tensorflow-serving-api is TensorFlow with CUDA, so it is installed without dependencies beside
+    tensorflow-cpu."""
+    install(context, tfs_python(context), "scripts/requirements-tfs.txt", "tensorflow-serving-api", "scripts/requirements-tfs-api.txt")
+    return run_tfs(context)
+
+
+def tfs_if_present(context):
+    if not (tfs_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP tfs: tensorflow-serving-api missing; `tern test tfs` installs it")
+        return Counts(skipped=1)
+    return run_tfs(context)
+
+
+def run_tfs(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    env = dict(context.env, TERN_TFS_PYTHON=str(tfs_python(context)))
+    script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/tfs"), *verbose]
+    return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
 @dataclasses.dataclass(frozen=True)
 class Suite:
     name: str
@@ -347,6 +373,8 @@ SUITES = [
     Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("kserve", "kserve's REST and gRPC clients (by default: if the suite has installed kserve)", kserve_full,
           sample=kserve_if_present),
+    Suite("tfs", "the client of TensorFlow Serving, PyPI's tensorflow-serving-api (by default: if the suite has installed it)", tfs_full,
+          sample=tfs_if_present),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "
           f"(by default: {HOSTILE_OPS * HOSTILE_SAMPLE} fixed models)", hostile_full, sample=hostile_sample),
     Suite("estimators", f"{ESTIMATORS} models of scikit-learn, LightGBM and XGBoost against onnxruntime (by default: "

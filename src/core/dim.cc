@@ -89,6 +89,7 @@ struct DimAlgebra {
 
   static Dim Combine(const Dim& a, const Dim& b, int64_t sign) {
     if (a.unknown() || b.unknown()) return {};
+    if (a.known() && b.known()) return CombineNumbers(a.value_, b.value_, sign);
     Poly sum = ToPoly(a);
     for (const auto& [key, term] : ToPoly(b).terms) {
       Term& slot = sum.terms[key];
@@ -102,6 +103,18 @@ struct DimAlgebra {
     return sum.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(sum));
   }
 
+  // Numbers need no polynomials. Most dims are numbers, and shape inference computes many of them.
+  static Dim CombineNumbers(int64_t a, int64_t b, int64_t sign) {
+    int64_t change = 0, sum = 0;
+    const bool overflow = __builtin_mul_overflow(sign, b, &change) || __builtin_add_overflow(a, change, &sum);
+    return overflow ? Dim() : Dim(sum);
+  }
+
+  static Dim MultiplyNumbers(int64_t a, int64_t b) {
+    int64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? Dim() : Dim(product);
+  }
+
   static std::string KeyOf(const std::vector<std::shared_ptr<const Dim::Atom>>& atoms) {
     std::string key;
     for (const auto& atom : atoms) key += (key.empty() ? "" : "*") + atom->key;
@@ -111,6 +124,7 @@ struct DimAlgebra {
   static Dim Multiply(const Dim& a, const Dim& b) {
     if (a.Is(0) || b.Is(0)) return Dim(0);
     if (a.unknown() || b.unknown()) return {};
+    if (a.known() && b.known()) return MultiplyNumbers(a.value_, b.value_);
     Poly product;
     for (const auto& [ka, ta] : ToPoly(a).terms) {
       for (const auto& [kb, tb] : ToPoly(b).terms) {

@@ -103,7 +103,7 @@ class Optimizer {
     const RuleIndex index(rules);
     for (int changes = 1; changes > 0;) {
       changes = 0;
-      TERN_TRY(InferGraph(graph_));
+      if (!inferred_) TERN_TRY(InferGraph(graph_));
       for (const auto* passes : {&AllPasses(), &options_.more_passes})
         for (const Pass& pass : *passes) {
           if (pass.level > stage.level || (!pass.stage.empty() && pass.stage != stage.name)) continue;
@@ -112,6 +112,7 @@ class Optimizer {
         }
       TERN_ASSIGN(const int applied, RunRules(index));
       changes += applied;
+      inferred_ = changes == 0;
       if (context_.exhausted()) return GiveUp();
     }
     return {};
@@ -129,7 +130,7 @@ class Optimizer {
     const auto before = context_.hits();
     TERN_ASSIGN(const int applied, ApplyRules(graph_, index, context_));
     DropConstants(graph_);
-    TERN_TRY(VerifyGraph(graph_).While(StrCat("rules that fired:", Fired(before))));
+    if (applied) TERN_TRY(VerifyGraph(graph_).While(StrCat("rules that fired:", Fired(before))));
     return applied;
   }
 
@@ -160,6 +161,7 @@ class Optimizer {
   const OptimizeOptions& options_;
   PassContext context_;
   OptimizeReport report_;
+  bool inferred_ = false;  // the graph has not changed since its types were inferred
 };
 
 }  // namespace

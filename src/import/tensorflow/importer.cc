@@ -7,6 +7,7 @@
 #include "import/tensorflow/body_importer.h"
 #include "import/tensorflow/control_v1.h"
 #include "import/tensorflow/graph_ports.h"
+#include "import/tensorflow/input_rank.h"
 #include "import/tensorflow/layout.h"
 #include "import/tensorflow/op_table.h"
 #include "import/tensorflow/parse_model.h"
@@ -114,6 +115,18 @@ Result<std::unique_ptr<Graph>> ImportGraphDef(const std::shared_ptr<ParsedModel>
   return graph;
 }
 
+// If the signature does not declare the rank of an input, the readers of its placeholder may fix it.
+Result<NamedTensor> InputOfSignature(const Port& port, const pb::GraphDef& graph) {
+  pb::TensorShapeProto shape = port.info->tensor_shape();
+  if (shape.unknown_rank()) {
+    TERN_ASSIGN(const TensorName name, ParseTensorName(port.tensor));
+    const int rank = InputRank(graph, name.node);
+    if (rank >= 0) shape.set_unknown_rank(false);
+    for (int i = 0; i < rank; ++i) shape.add_dim()->set_size(-1);
+  }
+  return InputOf(port.name, port.tensor, port.info->dtype(), shape);
+}
+
 Result<std::unique_ptr<Graph>> ImportSavedModel(const std::shared_ptr<ParsedModel>& parsed,
                                                 const std::string& folder, load::ReadContext& context) {
   ModelContext model;
@@ -133,8 +146,7 @@ Result<std::unique_ptr<Graph>> ImportSavedModel(const std::shared_ptr<ParsedMode
   auto graph = std::make_unique<Graph>(signature.name);
   std::vector<NamedTensor> inputs, outputs;
   for (const Port& port : signature.inputs) {
-    TERN_ASSIGN(NamedTensor input,
-                InputOf(port.name, port.tensor, port.info->dtype(), port.info->tensor_shape()));
+    TERN_ASSIGN(NamedTensor input, InputOfSignature(port, meta->graph_def()));
     inputs.push_back(std::move(input));
   }
   for (const Port& port : signature.outputs) outputs.push_back({port.name, port.tensor, {}, false});

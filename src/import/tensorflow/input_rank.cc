@@ -19,7 +19,8 @@ int RequiredRank(const std::string& op) {
                                                    {"ResizeBilinear", 4},   {"ResizeNearestNeighbor", 4},
                                                    {"ResizeBicubic", 4},    {"ResizeArea", 4},
                                                    {"Conv3D", 5},           {"MaxPool3D", 5},
-                                                   {"AvgPool3D", 5},        {"MatMul", 2}};
+                                                   {"AvgPool3D", 5},        {"MatMul", 2},
+                                                   {"ParseExample", 1}};
   const auto found = ranks.find(op);
   return found == ranks.end() ? -1 : found->second;
 }

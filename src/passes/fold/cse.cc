@@ -11,10 +11,10 @@ namespace {
 
 size_t Mix(size_t seed, size_t v) { return seed ^ (v + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2)); }
 
-// Hashes only the first and last 2 KiB of a large tensor, because weights that differ only in between are
+// Hashes only the first and last 256 bytes of a large tensor, because weights that differ only in between are
 // rare.
 size_t HashOf(const Tensor& t) {
-  constexpr size_t kEnd = 2048;
+  constexpr size_t kEnd = 256;
   size_t hash = Mix(static_cast<size_t>(t.dtype()), t.bytes());
   for (int64_t d : t.dims()) hash = Mix(hash, static_cast<size_t>(d));
   const std::string_view bytes(t.data<const char>(), t.bytes());
@@ -36,12 +36,13 @@ class ConstantSharer {
       if (!v->is_constant() || v->output_uses || v->uses.empty()) continue;
       const Tensor& t = v->constant;
       if (!t.contiguous() || t.dtype() == DType::kString) continue;
-      auto& candidates = seen_[HashOf(t)];
+      const size_t hash = HashOf(t);
+      auto& candidates = seen_[hash];
       const auto equal = std::find_if(candidates.begin(), candidates.end(),
                                       [&](const Value* o) { return SameTensor(o->constant, t); });
       if (equal == candidates.end()) {
         candidates.push_back(v.get());
-        added.push_back(HashOf(t));
+        added.push_back(hash);
         continue;
       }
       graph.ReplaceUses(v.get(), *equal);
@@ -68,27 +69,45 @@ class NodeSharer {
       for (const auto& sub : node.subgraphs())
         shared += IsClosed(node) ? NodeSharer().Visit(*sub) : Visit(*sub);
       if (!node.op->Is(kPure) || node.op->Is(kRandom) || !node.subgraphs().empty()) continue;
-      const size_t hash = Hash(node);
-      auto& candidates = seen_[hash];
-      const auto equal =
-          std::find_if(candidates.begin(), candidates.end(), [&](const Node* o) { return Same(*o, node); });
-      if (equal == candidates.end()) {
-        candidates.push_back(&node);
-        added.push_back(hash);
-      } else if (Merge(**equal, node)) {
-        ++shared;
+      size_t hash = Hash(node);
+      if (Node* equal = Find(node, hash)) {
+        shared += Merge(*equal, node);
+        continue;
       }
+      seen_[hash].push_back(&node);
+      added.push_back(hash);
     }
     for (size_t hash : added) seen_[hash].pop_back();
     return shared;
   }
 
  private:
+  // Returns a node that is equal to `node`, or null. Hashing attributes takes long, so only a node that has
+  // the op and the inputs of kFew other nodes gets a hash of its attributes, too: Find changes `hash`.
+  Node* Find(const Node& node, size_t& hash) {
+    constexpr size_t kFew = 8;
+    const auto& candidates = seen_[hash];
+    Node* equal = FindIn(candidates, node);
+    if (equal || candidates.size() < kFew) return equal;
+    hash = HashWithAttrs(node, hash);
+    return FindIn(seen_[hash], node);
+  }
+
+  static Node* FindIn(const std::vector<Node*>& candidates, const Node& node) {
+    const auto equal =
+        std::find_if(candidates.begin(), candidates.end(), [&](const Node* o) { return Same(*o, node); });
+    return equal == candidates.end() ? nullptr : *equal;
+  }
+
   static size_t Hash(const Node& node) {
     size_t hash = std::hash<const void*>()(node.op);
     for (const Value* v : node.inputs()) hash = Mix(hash, std::hash<const void*>()(v));
-    for (const auto& attr : node.attrs.List()) hash = Mix(hash, HashOf(attr.value));
     return Mix(hash, node.outputs().size());
+  }
+
+  static size_t HashWithAttrs(const Node& node, size_t hash) {
+    for (const auto& attr : node.attrs.List()) hash = Mix(hash, HashOf(attr.value));
+    return hash;
   }
 
   // The hash of a list or tensor is 0. Same() compares the elements.

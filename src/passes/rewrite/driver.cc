@@ -21,20 +21,22 @@ struct RuleIndex::Impl {
 namespace {
 
 struct Root {
-  std::string op, kind;  // an empty kind means any kind
+  const OpDef* op;
+  std::string kind;  // an empty kind means any kind
 };
 
 std::vector<Root> RootsOf(const Rule& rule) {
   std::vector<Root> roots;
   for (const Pattern& p : rule.patterns) {
-    Root root{p.root().op->name, ""};
+    Root root{p.root().op, ""};
     for (const PatternAttr& a : p.root().attrs)
       if (a.name == "kind" && a.value) root.kind = std::get<std::string>(*a.value);
     roots.push_back(std::move(root));
   }
   for (const std::string root : rule.roots) {
     const size_t colon = root.find(':');
-    roots.push_back({root.substr(0, colon), colon == std::string::npos ? "" : root.substr(colon + 1)});
+    roots.push_back(
+        {FindOp(root.substr(0, colon)), colon == std::string::npos ? "" : root.substr(colon + 1)});
   }
   return roots;
 }
@@ -47,12 +49,14 @@ void AddOnce(std::vector<const Rule*>& list, const Rule* rule) {
 
 RuleIndex::RuleIndex(const std::vector<const Rule*>& rules) {
   auto impl = std::make_shared<Impl>();
+  std::vector<std::vector<Root>> roots;
   for (const Rule* rule : rules)
-    for (const Root& root : RootsOf(*rule))
-      if (!root.kind.empty()) impl->by_op[FindOp(root.op)].by_kind[root.kind];
-  for (const Rule* rule : rules) {
-    for (const Root& root : RootsOf(*rule)) {
-      Impl::Rules& of = impl->by_op[FindOp(root.op)];
+    for (const Root& root : roots.emplace_back(RootsOf(*rule)))
+      if (!root.kind.empty()) impl->by_op[root.op].by_kind[root.kind];
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const Rule* rule = rules[i];
+    for (const Root& root : roots[i]) {
+      Impl::Rules& of = impl->by_op[root.op];
       if (!root.kind.empty()) {
         AddOnce(of.by_kind[root.kind], rule);
         continue;

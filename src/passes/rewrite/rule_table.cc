@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <unordered_map>
 
 #include "ops/ops.h"
 #include "passes/rewrite/rule.h"
@@ -65,11 +66,21 @@ const Rule* FindRule(std::string_view name) {
   return nullptr;
 }
 
+static const std::unordered_map<std::string, std::vector<const Rule*>>& RulesByGroup() {
+  static const auto* groups = [] {
+    auto* all = new std::unordered_map<std::string, std::vector<const Rule*>>();
+    for (const Rule* rule : AllRules()) (*all)[rule->group].push_back(rule);
+    return all;
+  }();
+  return *groups;
+}
+
 std::vector<const Rule*> RulesOf(const std::vector<std::string>& groups, Level level) {
   std::vector<const Rule*> out;
   for (const std::string& group : groups)
-    for (const Rule* rule : AllRules())
-      if (rule->group == group && rule->level <= level) out.push_back(rule);
+    if (const auto found = RulesByGroup().find(group); found != RulesByGroup().end())
+      for (const Rule* rule : found->second)
+        if (rule->level <= level) out.push_back(rule);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "generate/generate.h"
 #include "server/backend/engine_model.h"
 #include "server/backend/snapshot.h"
+#include "server/core/signatures.h"
 
 namespace tern::server {
 namespace {
@@ -142,7 +143,8 @@ Result<std::unique_ptr<EngineModel>> EngineModel::Load(const TernModelInfo& info
   if (!*info.file) return NotFound("the model has no model file");
   InitGenerate();
   TERN_TRY(OptionsOf(info).TakeStatus());
-  TERN_ASSIGN(load::Loaded loaded, LoadSnapshot(info.file, InputTypesOf(info)));
+  TERN_ASSIGN(load::Loaded loaded, LoadSnapshot(info.file, InputTypesOf(info),
+                                                std::string(ParameterOf(info, kSignatureParameter))));
   for (const std::string& warning : loaded.warnings)
     Host().log(1, StrCat("model '", info.name, "': ", warning).c_str());
   return Create(info, std::move(loaded.graph));

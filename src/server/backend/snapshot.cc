@@ -35,8 +35,10 @@ Buffer ReadSnapshot(const std::string& path, size_t limit) {
   return out;
 }
 
-Result<load::Loaded> LoadSnapshot(const std::string& path, std::map<std::string, Type> input_types) {
-  const load::LoadOptions how{.threads = 1, .input_types = std::move(input_types)};
+Result<load::Loaded> LoadSnapshot(const std::string& path, std::map<std::string, Type> input_types,
+                                  const std::string& signature) {
+  const load::LoadOptions how{
+      .threads = 1, .weights = {}, .signature = signature, .input_types = std::move(input_types)};
   if (const Buffer bytes = ReadSnapshot(path, kSnapshotLimit); bytes.defined()) {
     auto loaded = load::LoadBytes(bytes, how);
     if (loaded.ok()) return loaded;

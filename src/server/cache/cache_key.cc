@@ -87,6 +87,7 @@ CacheKey Digest::Finish() {
 CacheKey KeyOf(std::string_view identity, bool reads_parameters, const Request& request) {
   thread_local Digest digest;
   digest.Add(identity);
+  digest.Add(request.signature);
   digest.Add(uint64_t{request.inputs.size()});
   for (const size_t i : InOrder(
            request.inputs, [](const WireTensor& t) -> const auto& { return t.name; })) {

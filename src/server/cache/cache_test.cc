@@ -66,6 +66,7 @@ TEST(CacheKey, DependsOnEverythingThatAResponseDependsOn) {
       [](Request& r) { r.parameters[1].second = std::string("texts"); },
       [](Request& r) { r.parameters.pop_back(); },
       [](Request& r) { r.readable = true; },
+      [](Request& r) { r.signature = "other"; },
   };
   std::set<std::string> keys{Key(Sample()).Hex(), KeyOf("other id", true, Sample()).Hex()};
   for (const auto& change : changes) {

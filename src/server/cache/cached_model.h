@@ -24,6 +24,7 @@ class CachedModel final : public ModelVersion,
                                                      const Registry& models);
 
   void Submit(std::shared_ptr<Call> call) override;
+  const std::vector<Signature>* signatures() const override { return model_->signatures(); }
   size_t MemoryBytes() const override { return model_->MemoryBytes(); }
   size_t Pending() const override { return model_->Pending(); }
   std::vector<std::pair<std::string, double>> Metrics() const override { return model_->Metrics(); }

@@ -55,6 +55,7 @@ struct Request {
   TraceContext trace;
   Clock::time_point arrived;  // when the first byte of the request arrived
   bool empty_final = false;   // the client wants a final response even if it has no outputs
+  std::string signature;      // one of ModelVersion::signatures; empty: the version's own inputs and outputs
   bool readable = false;      // the client wants Response::text instead of tensors; only for pipelines
 };
 

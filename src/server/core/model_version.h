@@ -7,6 +7,7 @@
 
 #include "server/core/call.h"
 #include "server/core/model_config.h"
+#include "server/core/signatures.h"
 #include "server/core/statistics.h"
 
 namespace tern::server {
@@ -37,6 +38,8 @@ class ModelVersion {
   // because of the model's latency goal. Uses only request.arrived. A front end calls it before it decodes a
   // request, so that requests that are refused take little processor time from the model.
   virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
+  // The entry points that Request::signature can name, sorted by name. Null for a model without signatures.
+  virtual const std::vector<Signature>* signatures() const { return nullptr; }
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
   // Values that the back end reports of itself, by name.

@@ -20,7 +20,7 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   options.tensors = context.limits.tensors;
   options.bytes = limit;
   InferMessage parsed;
-  Status status = ParseInferRequest(message.bytes, options, parsed);
+  Status status = Decode(message.bytes, options, parsed);
   request = std::move(parsed.request);
   request.arrived = arrived_;
   request.trace = trace_;
@@ -35,11 +35,12 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   if (!reservation_.Add(context, parsed.converted)) return TooManyQueuedBytes(context, parsed.converted);
   if (context.draining) return Unavailable("Server exiting");
   if (!found) {
-    TERN_ASSIGN(model_, context.models->Find(model_name_, version_));
+    TERN_ASSIGN(model_, FindModel(*context.models));
   }
-  if (!streaming_ && model_->config().decoupled)
-    return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
   TERN_TRY(ForwardHeaders(headers_, forward_.get(), request));
+  uint64_t converted = 0;
+  TERN_TRY(Complete(*model_, converted));
+  if (!reservation_.Add(context, converted)) return TooManyQueuedBytes(context, converted);
   if (context.observability) context.observability->OnInference(*this, *model_);
   return {};
 }
@@ -56,11 +57,11 @@ void InferCall::TakeOrigin(GrpcStream& stream) {
 // Finds the model before the message is parsed. If the model is overloaded, answers the call and returns
 // true.
 bool InferCall::RefuseEarly(const InMessage& message, ServerContext& context) {
-  const RequestNames names = PeekNames(message.bytes);
+  const RequestNames names = Peek(message.bytes);
   if (names.model.empty() || context.draining) return false;
   model_name_ = names.model;
   version_ = names.version;
-  auto found = context.models->Find(model_name_, version_);
+  auto found = FindModel(*context.models);
   if (!found.ok()) return false;
   model_ = std::move(*found);
   request.id = names.id;
@@ -77,7 +78,7 @@ Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage messa
   call->TakeOrigin(stream);
   GrpcShared& shared = stream.connection().shared();
   if (call->RefuseEarly(message, shared.context)) return {};
-  if (TakesLongToParse(message.bytes)) {
+  if (call->TakesLong(message.bytes)) {
     auto held = std::make_shared<InMessage>(std::move(message));
     return Post(call, stream, [call = call.get(), held, &shared] {
       return call->Parse(std::move(*held), shared.context, shared.limits.message);
@@ -86,8 +87,7 @@ Status InferCall::Submit(const std::shared_ptr<InferCall>& call, InMessage messa
   TERN_TRY(call->Parse(std::move(message), shared.context, shared.limits.message));
   if (call->shared_.input_bytes() > kMaxLoopBytes) return Post(call, stream, [] { return Status(); });
   TERN_TRY(call->shared_.ReadInputs(call->request));
-  ModelVersion& model = *call->model_;
-  model.Submit(call);
+  call->SubmitTo(call->model_);
   return {};
 }
 
@@ -109,8 +109,7 @@ Status InferCall::Post(const std::shared_ptr<InferCall>& call, GrpcStream& strea
 Status InferCall::SubmitFromThread(const std::function<Status()>& parse) {
   TERN_TRY(parse());
   TERN_TRY(shared_.ReadInputs(request));
-  ModelVersion& model = *model_;
-  model.Submit(shared_from_this());
+  SubmitTo(model_);
   return {};
 }
 
@@ -141,7 +140,16 @@ void InferCall::OnResponse(Response response) {
   replies_->Deliver(std::move(failed));
 }
 
-Reply InferCall::MakeReply(const Response& response) const {
+Status InferCall::Complete(const ModelVersion& model, uint64_t& /*converted*/) {
+  if (streaming_ || !model.config().decoupled) return {};
+  return Unsupported("ModelInfer RPC doesn't support models with decoupled transaction policy");
+}
+
+Result<OutMessage> InferCall::Encode(Response& response) const {
+  return EncodeInferResponse({model_->config().name, model_->version(), request.id}, response);
+}
+
+Reply InferCall::MakeReply(Response& response) const {
   Reply reply;
   reply.stream = stream_;
   reply.call = number_;
@@ -151,7 +159,7 @@ Reply InferCall::MakeReply(const Response& response) const {
   if (Hidden(response) || (!streaming_ && !response.status.ok())) return reply;
   const ResponseNames names = {model_ ? model_->config().name : model_name_,
                                model_ ? model_->version() : version_, request.id};
-  auto message = streaming_ ? EncodeStreamResponse(names, response) : EncodeInferResponse(names, response);
+  auto message = streaming_ ? EncodeStreamResponse(names, response) : Encode(response);
   if (message.ok())
     reply.message = std::move(*message);
   else

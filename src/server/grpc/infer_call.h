@@ -5,6 +5,7 @@
 #include "server/core/model_version.h"
 #include "server/core/restrictions.h"
 #include "server/core/shared_tensors.h"
+#include "server/grpc/infer_request.h"
 #include "server/grpc/reply_box.h"
 
 namespace tern::server {
@@ -32,6 +33,24 @@ class InferCall : public Call {
  protected:
   void OnResponse(Response response) override;
 
+  // How the messages of the rpc are read and written. These are ModelInfer's; a dialect overrides them. They
+  // may be called on any thread, one after the other.
+  virtual RequestNames Peek(const Buffer& message) { return PeekNames(message); }
+  virtual bool TakesLong(const Buffer& message) { return TakesLongToParse(message); }
+  virtual Status Decode(const Buffer& message, const InferParseOptions& options, InferMessage& parsed) {
+    return ParseInferRequest(message, options, parsed);
+  }
+  virtual Result<std::shared_ptr<ModelVersion>> FindModel(const Registry& models) const {
+    return models.Find(model_name_, version_);
+  }
+  // Completes the request for its model. Adds the bytes of inputs that it makes to `converted`.
+  virtual Status Complete(const ModelVersion& model, uint64_t& converted);
+  virtual void SubmitTo(const std::shared_ptr<ModelVersion>& model) { model->Submit(shared_from_this()); }
+  // The message of a successful response of a unary call.
+  virtual Result<OutMessage> Encode(Response& response) const;
+
+  const std::shared_ptr<ModelVersion>& model() const { return model_; }
+
  private:
   void TakeOrigin(GrpcStream& stream);
   Status Parse(InMessage message, ServerContext& context, uint64_t limit);
@@ -41,7 +60,7 @@ class InferCall : public Call {
                      std::function<Status()> parse);
   // An error means that the call was not submitted.
   Status SubmitFromThread(const std::function<Status()>& parse);
-  Reply MakeReply(const Response& response) const;
+  Reply MakeReply(Response& response) const;
   bool Hidden(const Response& response) const;
 
   const std::shared_ptr<ReplyBox> replies_;
@@ -62,5 +81,8 @@ class InferCall : public Call {
   // Of a unary call: its response, until the final (empty) response has arrived.
   std::unique_ptr<Response> held_;
 };
+
+// Makes the Rpc of a unary call.
+std::unique_ptr<Rpc> MakeCallRpc(GrpcStream& stream, std::shared_ptr<InferCall> call);
 
 }  // namespace tern::server

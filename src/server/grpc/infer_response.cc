@@ -64,8 +64,9 @@ void AppendOutputs(OutMessage& out, const Response& response) {
   }
 }
 
-// Adds the prefix of gRPC: the flag for an uncompressed message, and the length.
-Result<OutMessage> Finish(OutMessage out) {
+}  // namespace
+
+Result<OutMessage> FinishMessage(OutMessage out) {
   const size_t size = out.size();
   if (size > INT32_MAX)
     return ResourceExhausted("the response has ", size, " bytes; gRPC clients read at most ", INT32_MAX);
@@ -75,14 +76,12 @@ Result<OutMessage> Finish(OutMessage out) {
   return out;
 }
 
-}  // namespace
-
 Result<OutMessage> EncodeInferResponse(const ResponseNames& names, const Response& response) {
   OutMessage out;
   out.head.reserve(192);
   AppendHead(out.head, names, response);
   AppendOutputs(out, response);
-  return Finish(std::move(out));
+  return FinishMessage(std::move(out));
 }
 
 Result<OutMessage> EncodeStreamResponse(const ResponseNames& names, const Response& response) {
@@ -90,12 +89,12 @@ Result<OutMessage> EncodeStreamResponse(const ResponseNames& names, const Respon
   AppendHead(out.head, names, response);
   AppendParameter(out.head, "triton_final_response", response.final);
   if (response.status.ok()) AppendOutputs(out, response);
-  if (out.size() > INT32_MAX) return Finish(std::move(out));
+  if (out.size() > INT32_MAX) return FinishMessage(std::move(out));
   char header[11] = {static_cast<char>(2 << 3 | static_cast<int>(ProtoKind::kBytes))};
   const char* end = WriteVarint(header + 1, out.size());
   out.Prepend({header, static_cast<size_t>(end - header)});
   if (!response.status.ok()) AppendText(out.head, 1, response.status.message());
-  return Finish(std::move(out));
+  return FinishMessage(std::move(out));
 }
 
 }  // namespace tern::server

@@ -7,6 +7,10 @@
 
 namespace tern::server {
 
+// Adds the prefix of gRPC: the flag for an uncompressed message, and the length. Fails with
+// kResourceExhausted if the message is larger than clients can read, 2^31 - 1 bytes.
+Result<OutMessage> FinishMessage(OutMessage out);
+
 // Names that are in every response.
 struct ResponseNames {
   std::string_view model, version, id;

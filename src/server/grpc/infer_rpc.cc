@@ -34,21 +34,17 @@ class SingleMessageRpc : public Rpc {
 
 class InferRpc : public SingleMessageRpc {
  public:
-  using SingleMessageRpc::SingleMessageRpc;
-  void OnCancel() override {
-    if (call_) call_->Cancel();
-  }
-  void Describe(AccessRecord& record) const override {
-    if (call_) call_->Describe(record);
-  }
+  InferRpc(GrpcStream& stream, std::shared_ptr<InferCall> call)
+      : SingleMessageRpc(stream), call_(std::move(call)) {}
+  void OnCancel() override { call_->Cancel(); }
+  void Describe(AccessRecord& record) const override { call_->Describe(record); }
 
  private:
   void Run(InMessage message) override {
-    call_ = std::make_shared<InferCall>(stream_.connection().replies(), stream_.id(), 0, false);
     const Status status = InferCall::Submit(call_, std::move(message), stream_);
     if (!status.ok()) stream_.Finish(status);
   }
-  std::shared_ptr<InferCall> call_;
+  const std::shared_ptr<InferCall> call_;
 };
 
 Reply CallHandler(UnaryHandler handler, ServerContext& context, int32_t stream, const Buffer& message) {
@@ -85,8 +81,13 @@ class UnaryRpc : public SingleMessageRpc {
 
 }  // namespace
 
+std::unique_ptr<Rpc> MakeCallRpc(GrpcStream& stream, std::shared_ptr<InferCall> call) {
+  return std::make_unique<InferRpc>(stream, std::move(call));
+}
+
 std::unique_ptr<Rpc> MakeInferRpc(GrpcStream& stream, const RpcMethod&) {
-  return std::make_unique<InferRpc>(stream);
+  return MakeCallRpc(stream,
+                     std::make_shared<InferCall>(stream.connection().replies(), stream.id(), 0, false));
 }
 
 std::unique_ptr<Rpc> MakeUnaryRpc(GrpcStream& stream, const RpcMethod& method) {

@@ -1,4 +1,6 @@
 // The table of all rpcs that this server implements.
+#include "server/dialects/tfs/grpc_call.h"
+#include "server/dialects/tfs/handlers.h"
 #include "server/grpc/handlers.h"
 #include "server/grpc/rpc.h"
 
@@ -39,6 +41,17 @@ constexpr RpcMethod kMethods[] = {
      RpcThread::kFiles},
     {"/inference.GRPCInferenceService/LogSettings", ApiGroup::kLogging, MakeUnaryRpc, HandleLogSettings,
      RpcThread::kFiles},
+    {"/tensorflow.serving.PredictionService/Predict", ApiGroup::kInference, tfs::MakePredictRpc},
+    {"/tensorflow.serving.PredictionService/Classify", ApiGroup::kInference, tfs::MakeClassifyRpc},
+    {"/tensorflow.serving.PredictionService/Regress", ApiGroup::kInference, tfs::MakeRegressRpc},
+    {"/tensorflow.serving.PredictionService/MultiInference", ApiGroup::kInference,
+     tfs::MakeMultiInferenceRpc},
+    {"/tensorflow.serving.PredictionService/GetModelMetadata", ApiGroup::kMetadata, MakeUnaryRpc,
+     tfs::HandleGetModelMetadata},
+    {"/tensorflow.serving.ModelService/GetModelStatus", ApiGroup::kHealth, MakeUnaryRpc,
+     tfs::HandleGetModelStatus, RpcThread::kFiles},
+    {"/tensorflow.serving.ModelService/HandleReloadConfigRequest", ApiGroup::kModelRepository, MakeUnaryRpc,
+     tfs::HandleReloadConfig},
     {"/grpc.health.v1.Health/Check", ApiGroup::kHealth, MakeUnaryRpc, HandleHealthCheck},
     {"/grpc.health.v1.Health/Watch", ApiGroup::kHealth, MakeHealthWatchRpc},
     {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", ApiGroup::kNone, MakeReflectionRpc},

@@ -7,6 +7,7 @@
 #include "reflection.pb.h"
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/handlers.h"
+#include "tensorflow_serving.pb.h"
 
 namespace tern::server {
 namespace {
@@ -16,9 +17,10 @@ using ::google::protobuf::FileDescriptor;
 using ::grpc::reflection::v1::ServerReflectionRequest;
 using ::grpc::reflection::v1::ServerReflectionResponse;
 
-constexpr const char* kServices[] = {"inference.GRPCInferenceService", "grpc.health.v1.Health",
-                                     "grpc.reflection.v1.ServerReflection",
-                                     "grpc.reflection.v1alpha.ServerReflection"};
+constexpr const char* kServices[] = {
+    "inference.GRPCInferenceService",       "grpc.health.v1.Health",
+    "grpc.reflection.v1.ServerReflection",  "grpc.reflection.v1alpha.ServerReflection",
+    "tensorflow.serving.PredictionService", "tensorflow.serving.ModelService"};
 
 void FillError(GrpcCode code, const std::string& message, ServerReflectionResponse& response) {
   response.mutable_error_response()->set_error_code(static_cast<int>(code));
@@ -38,7 +40,9 @@ void AddFile(const FileDescriptor& file, ServerReflectionResponse& response) {
 const FileDescriptor* FindFile(const ServerReflectionRequest& request) {
   const FileDescriptor* const files[] = {inference::ModelInferRequest::descriptor()->file(),
                                          ::grpc::health::v1::HealthCheckRequest::descriptor()->file(),
-                                         ServerReflectionRequest::descriptor()->file()};
+                                         ServerReflectionRequest::descriptor()->file(),
+                                         tensorflow::serving::PredictRequest::descriptor()->file(),
+                                         tensorflow::TensorProto::descriptor()->file()};
   const DescriptorPool& pool = *files[0]->pool();
   const FileDescriptor* symbol_file = request.has_file_containing_symbol()
                                           ? pool.FindFileContainingSymbol(request.file_containing_symbol())

@@ -1,5 +1,6 @@
 #include "server/http/control_routes.h"
 
+#include "server/dialects/tfs/http_routes.h"
 #include "server/http/json_writer.h"
 
 namespace tern::server {
@@ -41,6 +42,7 @@ RouteThread ThreadOf(RouteKind kind) {
     case RouteKind::kUnload:
       return RouteThread::kRepository;
     case RouteKind::kIndex:
+    case RouteKind::kTfsStatus:
       return RouteThread::kFiles;
     case RouteKind::kMetrics:
       return RouteThread::kWork;
@@ -78,6 +80,9 @@ HttpReply HandleControl(ServerContext& context, const Route& route, Method metho
       case RouteKind::kLoad:
       case RouteKind::kUnload:
         return HandleRepositoryRoute(context, route, body);
+      case RouteKind::kTfsStatus:
+      case RouteKind::kTfsMetadata:
+        return tfs::HandleRoute(context, route);
       case RouteKind::kTrace:
       case RouteKind::kLogging:
         return HandleSettingsRoute(context, route, method, body);

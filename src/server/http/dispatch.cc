@@ -1,6 +1,8 @@
 // The part of HttpConnection that finds the operation for a request.
 #include <algorithm>
 
+#include "server/dialects/tfs/http_call.h"
+#include "server/dialects/tfs/model_spec.h"
 #include "server/http/connection.h"
 #include "server/http/control_routes.h"
 #include "server/http/http_call.h"
@@ -13,13 +15,25 @@ namespace {
 constexpr size_t kMaxLoopJson = size_t{256} << 10;
 
 bool IsCall(RouteKind kind) {
-  return kind == RouteKind::kInfer || kind == RouteKind::kGenerate || kind == RouteKind::kGenerateStream;
+  return kind == RouteKind::kInfer || kind == RouteKind::kGenerate || kind == RouteKind::kGenerateStream ||
+         tfs::IsCall(kind);
+}
+
+Result<std::shared_ptr<ModelVersion>> FindModel(const Registry& models, const Route& route) {
+  return tfs::IsCall(route.kind) ? tfs::FindVersion(models, {route.model, route.version, route.label, {}})
+                                 : models.Find(route.model, route.version);
 }
 
 HttpCall::Mode ModeOf(RouteKind kind) {
   return kind == RouteKind::kInfer      ? HttpCall::Mode::kInfer
          : kind == RouteKind::kGenerate ? HttpCall::Mode::kGenerate
                                         : HttpCall::Mode::kGenerateStream;
+}
+
+std::shared_ptr<HttpCall> NewCall(RouteKind kind, HttpConnection& connection,
+                                  std::shared_ptr<ModelVersion> version) {
+  if (tfs::IsCall(kind)) return tfs::MakeHttpCall(kind, connection, std::move(version));
+  return std::make_shared<HttpCall>(ModeOf(kind), connection, std::move(version));
 }
 
 }  // namespace
@@ -70,9 +84,9 @@ HttpReply HttpConnection::Preflight() const {
 }
 
 void HttpConnection::StartCall(const Route& route, IncomingBody body) {
-  auto found = context().models->Find(route.model, route.version);
+  auto found = FindModel(*context().models, route);
   if (!found.ok()) return ReplyNow(ErrorReply(found.status()));
-  const auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));
+  const auto call = NewCall(route.kind, *this, std::move(*found));
   Register(call);
   if (call->RefuseIfOverloaded()) return;
   const BodyFormat format{head_.infer_header, head_.body_type};
@@ -88,9 +102,9 @@ void HttpConnection::StartCall(const Route& route, IncomingBody body) {
 std::shared_ptr<HttpCall> HttpConnection::RefusedCall() {
   const Route route = ParseRoute(target_, shared_->options.base_path);
   if (shared_->metrics_only || !IsCall(route.kind) || !Allows(route.kind, head_.method)) return nullptr;
-  auto found = context().models->Find(route.model, route.version);
+  auto found = FindModel(*context().models, route);
   if (!found.ok()) return nullptr;
-  auto call = std::make_shared<HttpCall>(ModeOf(route.kind), *this, std::move(*found));
+  auto call = NewCall(route.kind, *this, std::move(*found));
   return call->RefuseEarly(request_time_) ? call : nullptr;
 }
 

@@ -45,6 +45,8 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
       format_.converted += ReadItem(body.bytes, *source.config, request);
     else
       TERN_TRY(ParseInferRequest(body.bytes, format.infer_header, source, request, format_));
+  } else if (mode_ == Mode::kDialect) {
+    TERN_TRY(ReadDialect(body, source, format_.converted));
   } else {
     TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
@@ -53,6 +55,12 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
   if (context_.observability) context_.observability->OnInference(*this, *version_);
   return {};
 }
+
+Status HttpCall::ReadDialect(const IncomingBody&, const InferSource&, uint64_t&) {
+  return Status(Code::kInternal, "this call reads no dialect");
+}
+
+HttpReply HttpCall::DialectReply(Response& response) { return GenerateReply(response); }
 
 // Returns whether the body is a picture, a sound or a text for a pipeline. A body without a stated type is
 // JSON if it begins like an object. Browsers send JSON as text/plain unless a page states another type, so a
@@ -76,7 +84,7 @@ void HttpCall::Start(HttpConnection& connection, IncomingBody body, const BodyFo
   }
   if (status.ok()) status = format_.shared.ReadInputs(request);
   if (!status.ok()) return connection.Reply(*this, ErrorReply(status));
-  version_->Submit(shared_from_this());
+  Submit();
 }
 
 bool HttpCall::RefuseIfOverloaded() {
@@ -104,7 +112,7 @@ void HttpCall::StartLater(IncomingBody body, const BodyFormat& format) {
 void HttpCall::SubmitFromThread() {
   const Status status = Guard([&] { return format_.shared.ReadInputs(request); });
   if (!status.ok()) return ReplyFromThread(ErrorReply(status));
-  version_->Submit(shared_from_this());
+  Submit();
 }
 
 void HttpCall::ReplyFromThread(HttpReply reply) {
@@ -180,6 +188,7 @@ void HttpCall::MakeLater(HttpConnection& connection, HeldResponse& held) {
 }
 
 HttpReply HttpCall::WholeReply(Response& response) {
+  if (mode_ == Mode::kDialect) return DialectReply(response);
   return mode_ == Mode::kInfer ? MakeInferReply(*version_, request, format_, response)
                                : GenerateReply(response);
 }

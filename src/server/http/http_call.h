@@ -20,7 +20,7 @@ struct BodyFormat {
 
 class HttpCall : public Call, public Exchange {
  public:
-  enum class Mode { kInfer, kGenerate, kGenerateStream };
+  enum class Mode { kInfer, kGenerate, kGenerateStream, kDialect };
 
   HttpCall(Mode mode, HttpConnection& connection, std::shared_ptr<ModelVersion> version)
       : mode_(mode),
@@ -49,6 +49,15 @@ class HttpCall : public Call, public Exchange {
 
  protected:
   void OnResponse(Response response) override;
+
+  // A dialect derives a class, constructs it with Mode::kDialect, and overrides these functions. They may be
+  // called on any thread.
+  // Reads the body into `request`. Adds the bytes of inputs that do not share the body's memory.
+  virtual Status ReadDialect(const IncomingBody& body, const InferSource& source, uint64_t& converted);
+  virtual HttpReply DialectReply(Response& response);
+  virtual void Submit() { version_->Submit(shared_from_this()); }
+
+  const std::shared_ptr<ModelVersion>& version() const { return version_; }
 
  private:
   Status Parse(IncomingBody body, const BodyFormat& format);

@@ -24,8 +24,10 @@ class Segments {
     return segment;
   }
   // Decodes the next segment. Returns false if it is empty or malformed.
-  bool Take(std::string& name) {
-    if (!PercentDecode(Take(), name)) bad_ = true;
+  bool Take(std::string& name) { return Decode(Take(), name); }
+  // Decodes a segment that was taken before.
+  bool Decode(std::string_view segment, std::string& name) {
+    if (!PercentDecode(segment, name)) bad_ = true;
     return !name.empty() && !bad_;
   }
   bool bad() const { return bad_; }
@@ -96,8 +98,45 @@ RouteKind HealthRoute(Segments& path) {
   return word == "live" ? RouteKind::kLive : word == "ready" ? RouteKind::kReady : RouteKind::kNotFound;
 }
 
+// Takes the verb behind the last colon of a segment. A colon in a name is percent-encoded.
+std::string_view TakeVerb(std::string_view& segment) {
+  const size_t colon = segment.rfind(':');
+  if (colon == segment.npos) return {};
+  const std::string_view verb = segment.substr(colon + 1);
+  segment = segment.substr(0, colon);
+  return verb;
+}
+
+RouteKind TfsVerb(std::string_view verb) {
+  return verb == "predict"    ? RouteKind::kTfsPredict
+         : verb == "classify" ? RouteKind::kTfsClassify
+         : verb == "regress"  ? RouteKind::kTfsRegress
+                              : RouteKind::kNotFound;
+}
+
+// TensorFlow Serving: NAME[/versions/N|/labels/L][:predict|:classify|:regress|/metadata].
+RouteKind TfsRoute(Segments& path, Route& route) {
+  std::string_view segment = path.Take(), verb;
+  if (path.done()) verb = TakeVerb(segment);
+  if (!path.Decode(segment, route.model)) return RouteKind::kNotFound;
+  if (!path.done()) {
+    segment = path.Take();
+    if (segment == "metadata" && path.done()) return RouteKind::kTfsMetadata;
+    std::string& place = segment == "versions" ? route.version : route.label;
+    if (segment != "versions" && segment != "labels") return RouteKind::kNotFound;
+    segment = path.Take();
+    if (path.done()) verb = TakeVerb(segment);
+    if (!path.Decode(segment, place)) return RouteKind::kNotFound;
+    if (!path.done())
+      return path.Take() == "metadata" && path.done() ? RouteKind::kTfsMetadata : RouteKind::kNotFound;
+  }
+  return verb.data() ? TfsVerb(verb) : RouteKind::kTfsStatus;
+}
+
 RouteKind RootRoute(Segments& path, Route& route) {
   std::string_view word = path.Take();
+  if (word == "v1" && path.Take() == "models" && !path.done()) return TfsRoute(path, route);
+  if (word == "monitoring" && path.Take() == "prometheus") word = path.Take();  // TensorFlow Serving's path
   if (word == "metrics") {
     const bool end = path.done() || (path.Take().empty() && path.done());
     return end ? RouteKind::kMetrics : RouteKind::kNotFound;
@@ -153,6 +192,9 @@ const char* AllowedMethods(RouteKind kind) {
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kTfsPredict:
+    case RouteKind::kTfsClassify:
+    case RouteKind::kTfsRegress:
     case RouteKind::kIndex:
     case RouteKind::kLoad:
     case RouteKind::kUnload:
@@ -174,13 +216,18 @@ ApiGroup GroupOf(RouteKind kind) {
     case RouteKind::kLive:
     case RouteKind::kReady:
     case RouteKind::kModelReady:
+    case RouteKind::kTfsStatus:
       return ApiGroup::kHealth;
     case RouteKind::kServerMetadata:
     case RouteKind::kModelMetadata:
+    case RouteKind::kTfsMetadata:
       return ApiGroup::kMetadata;
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kTfsPredict:
+    case RouteKind::kTfsClassify:
+    case RouteKind::kTfsRegress:
       return ApiGroup::kInference;
     case RouteKind::kModelConfig:
       return ApiGroup::kModelConfig;

@@ -33,12 +33,17 @@ enum class RouteKind {
   kCudaMemoryRegister,
   kCudaMemoryUnregister,
   kMetrics,
+  kTfsPredict,  // TensorFlow Serving
+  kTfsClassify,
+  kTfsRegress,
+  kTfsStatus,
+  kTfsMetadata,
 };
 
 // Names are percent-decoded.
 struct Route {
   RouteKind kind = RouteKind::kNotFound;
-  std::string model, version, region, repository;
+  std::string model, version, label, region, repository;
 };
 
 // `base` is the prefix of all paths before /v2. It may be empty.

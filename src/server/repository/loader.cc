@@ -5,6 +5,7 @@
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/repository/warm_up.h"
+#include "server/signatures/load_signatures.h"
 
 namespace tern::server {
 namespace {
@@ -71,8 +72,12 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& sou
   if (!pipeline.empty()) return LoadPipelined(source, files, pipeline, version, message, std::move(config));
   TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
+  const ModelConfig given = config;
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
-  return AddWarm(source, version, message, std::move(config), std::move(model));
+  TERN_ASSIGN(std::shared_ptr<ModelVersion> added,
+              AddWarm(source, version, message, std::move(config), std::move(model)));
+  return IsBuiltIn(message.backend()) ? AddSignatures(files, given, *backend, scheduler_, std::move(added))
+                                      : std::move(added);
 }
 
 Result<std::shared_ptr<ModelVersion>> Loader::AddWarm(const ModelSource& source, const std::string& version,

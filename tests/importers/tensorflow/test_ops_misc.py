@@ -34,6 +34,24 @@ OPS |= {
 }
 
 
+def record(**features):
+    lists = {"f": lambda v: {"float_list": tf.train.FloatList(value=v)}, "i": lambda v: {"int64_list": tf.train.Int64List(value=v)},
+             "t": lambda v: {"bytes_list": tf.train.BytesList(value=v)}}
+    return tf.train.Example(features=tf.train.Features(
+        feature={name: tf.train.Feature(**lists[name[0]](values)) for name, values in features.items()})).SerializeToString()
+
+
+RECORDS = C(np.array([record(f=[1.5, -2], i=[7], t=[b"owl"]), record(f=[3, 4], t=[b"\xc3\xa9"], f2=[1]), record(i=[2**40], f=[0, 5])], object))
+NONE, KEYS = C(np.array([], "S1")), ["f", "i", "t"]
+DENSE = {"serialized": RECORDS, "names": NONE, "sparse_types": [], "dense_shapes": [[2, 1], [1], [1]],
+         "dense_defaults": [C(np.array([], np.float32)), C(np.array([-9], np.int64)), C(np.array([b"none"], object))]}
+OPS["ParseExample"] = [DENSE | {"sparse_keys": [], "dense_keys": [C(np.array(key)) for key in KEYS],
+                                "_call": lambda **k: tf.raw_ops.ParseExample(**k).dense_values}]
+OPS["ParseExampleV2"] = [DENSE | {"sparse_keys": NONE, "ragged_keys": NONE, "dense_keys": C(np.array(KEYS)), "num_sparse": 0,
+                                  "ragged_value_types": [], "ragged_split_types": [],
+                                  "_call": lambda **k: tf.raw_ops.ParseExampleV2(**k).dense_values}]
+
+
 class Misc(OpTest):
     pass
 

@@ -72,8 +72,8 @@ def main():
     if missing:
         print("not in the registry:", *sorted(missing))
     note = "// The schemas of the operators that Tern imports. tests/importers/torch/list_aten.py writes this file.\n"
-    for file, wanted_here in (("a_k", lambda t: first_letter(t) < "l"), ("l_z", lambda t: first_letter(t) >= "l")):
-        rows_here = [f"TERN_ATEN({quoted(text)})\n" for text in lines if wanted_here(text)]
+    for file in ("a_k", "l_q", "r_z"):
+        rows_here = [f"TERN_ATEN({quoted(text)})\n" for text in lines if file[0] <= first_letter(text) <= file[-1]]
         (FOLDER / f"aten/schemas_{file}.inc").write_text(note + "".join(rows_here))
     print(len(rows), "operators,", len(lines), "schemas")
 

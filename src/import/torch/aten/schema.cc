@@ -14,7 +14,8 @@ using Type = Parameter::Type;
 constexpr const char* kSchemas[] = {
 #define TERN_ATEN(text) text,
 #include "import/torch/aten/schemas_a_k.inc"
-#include "import/torch/aten/schemas_l_z.inc"
+#include "import/torch/aten/schemas_l_q.inc"
+#include "import/torch/aten/schemas_r_z.inc"
 #include "import/torch/aten/schemas_vision.inc"
 #undef TERN_ATEN
 };

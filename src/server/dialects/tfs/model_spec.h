@@ -1,0 +1,36 @@
+// Which model version and signature a request of TensorFlow Serving addresses.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "server/core/registry.h"
+
+namespace tern::server::tfs {
+
+inline constexpr const char* kDefaultSignature = "serving_default";
+inline constexpr const char* kPredictMethod = "tensorflow/serving/predict";
+inline constexpr const char* kClassifyMethod = "tensorflow/serving/classify";
+inline constexpr const char* kRegressMethod = "tensorflow/serving/regress";
+
+struct ModelSpec {
+  std::string model, version, label;  // at most one of version and label is set
+  std::string signature;              // empty: the default
+};
+
+// Finds the version. Without version and label, that is the latest one. Fails with kNotFound ("Servable not
+// found for request: Latest(m)") or, for an unknown label, with kInvalidArgument.
+Result<std::shared_ptr<ModelVersion>> FindVersion(const Registry& models, const ModelSpec& spec);
+
+// A signature of a version. `owner` must outlive it.
+struct ChosenSignature {
+  std::string name;                     // as responses state it
+  std::string key;                      // the value of Request::signature
+  const ModelConfig* config = nullptr;  // the inputs and outputs
+  std::string method;                   // empty if the model file states none
+};
+
+// `name` may be empty: then the default signature. A model without signatures has one, serving_default. Fails
+// with kInvalidArgument for an unknown signature, and if the signature could not be loaded.
+Result<ChosenSignature> ChooseSignature(const ModelVersion& owner, const std::string& name);
+
+}  // namespace tern::server::tfs
