@@ -124,6 +124,21 @@ def triton(context):
     return context.run_script("tests/server/differential/run.py", "--tern", context.binary("tern"))
 
 
+SWAPS, SWAPS_SAMPLE = 1000, 40
+
+
+def swap(context, count):
+    return context.run_script("tests/server/lifecycle/swaps.py", "--tern", context.binary("tern"), "--swaps", str(count))
+
+
+def swaps_full(context):
+    return swap(context, SWAPS)
+
+
+def swaps_sample(context):
+    return swap(context, SWAPS_SAMPLE)
+
+
 def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
 
@@ -146,6 +161,30 @@ def run_kserve(context):
     verbose = ["--verbose"] if context.verbose else []
     env = dict(context.env, TERN_KSERVE_PYTHON=str(kserve_python(context)))
     script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/kserve"), *verbose]
+    return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
+def openai_python(context):
+    return context.root / "build" / "openai" / "bin" / "python"
+
+
+def openai_full(context):
+    install(context, openai_python(context), "scripts/requirements-openai.txt", "openai")
+    return run_openai(context)
+
+
+def openai_if_present(context):
+    if not (openai_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP openai: openai missing; `tern test openai` installs it")
+        return Counts(skipped=1)
+    return run_openai(context)
+
+
+def run_openai(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    env = dict(context.env, TERN_OPENAI_PYTHON=str(openai_python(context)))
+    script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/openai"), *verbose]
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
 
 
@@ -349,6 +388,7 @@ SUITES = [
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("swaps", f"{SWAPS} changes of a model's version under load, in both orders (by default: {SWAPS_SAMPLE})", swaps_full, sample=swaps_sample),
     Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
     Suite("python", "the Python package as a wheel (by default: in the build folder)", python_suites.python_wheel, sample=python_suites.python_in_tree),
@@ -373,6 +413,7 @@ SUITES = [
     Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("kserve", "kserve's REST and gRPC clients (by default: if the suite has installed kserve)", kserve_full,
           sample=kserve_if_present),
+    Suite("openai", "OpenAI's Python client (by default: if the suite has installed openai)", openai_full, sample=openai_if_present),
     Suite("tfs", "the client of TensorFlow Serving, PyPI's tensorflow-serving-api (by default: if the suite has installed it)", tfs_full,
           sample=tfs_if_present),
     Suite("hostile", f"{HOSTILE_OPS * HOSTILE_FULL:,} models with extreme attributes against the reference evaluator "

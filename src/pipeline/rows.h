@@ -11,6 +11,10 @@
 #include "data/image/to_tensor.h"
 #include "pipeline/binding.h"
 
+namespace tern::data {
+class Tokenizer;
+}
+
 namespace tern::pipeline {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
@@ -46,6 +50,8 @@ class InputReader {
   // items.
   virtual Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
                                              const Stop& stop) const = 0;
+  // The tokenizer of texts, with the truncation and padding that Read applies; null for other inputs.
+  virtual std::shared_ptr<const data::Tokenizer> tokenizer() const { return nullptr; }
 };
 
 Result<std::shared_ptr<const InputReader>> MakeImageReader(const Spec& spec, const BoundInput& input);

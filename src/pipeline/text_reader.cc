@@ -68,6 +68,8 @@ class TokenReader final : public InputReader {
     return out;
   }
 
+  std::shared_ptr<const data::Tokenizer> tokenizer() const override { return tokenizer_; }
+
  private:
   Tensor Tokens(const std::vector<int64_t>& values) const {
     Tensor out(input_.type.dtype, {1, static_cast<int64_t>(values.size())});

@@ -272,6 +272,13 @@ Result<Tensor> Session::GetState(const std::string& input) const {
   return Guard([&] { return state_->states.Get(input); });
 }
 
+Status Session::ResizeStates(int axis, int64_t rows, int64_t length) {
+  return Guard([&] { return state_->states.Resize(axis, rows, length); });
+}
+Result<Tensor> Session::StateMemory(const std::string& input) {
+  return Guard([&] { return state_->states.Memory(input); });
+}
+
 Result<DatumList> Session::Run(const DatumList& inputs) {
   if (static_cast<int>(inputs.size()) != InputCount())
     return InvalidArgument("the model takes ", InputCount(), " inputs (", NamesOf(graph().inputs()),
@@ -395,8 +402,12 @@ Packs Session::PackedWeights() const { return state_->engine.model->packs(); }
 
 MemoryReport Session::Memory() const {
   const Engine& e = state_->engine;
-  return {e.model->weight_bytes(), e.model->folded_bytes(), e.model->packed_bytes(),
-          e.arena_bytes(),         e.pool.bytes(),          e.pool.peak_bytes()};
+  size_t released = 0;  // weights that are in memory only as packs
+  for (const Tensor& weight : e.model->residency().Weights())
+    if (weight.defined() && !weight.raw()) released += weight.bytes();
+  const size_t weights = e.model->weight_bytes() - std::min(e.model->weight_bytes(), released);
+  return {weights,         e.model->folded_bytes(), e.model->packed_bytes(),
+          e.arena_bytes(), e.pool.bytes(),          e.pool.peak_bytes()};
 }
 
 int Session::PlanCount() const { return state_->engine.RunnerFor(state_->program()).plan_count(); }

@@ -99,6 +99,16 @@ class Session {
   // Copies the values of all states from another session with the same states.
   Status CopyStates(const Session& other);
 
+  // Sets the number of rows of all states along `axis`, such as the batch, and the length of the growing
+  // axis. Rows and positions that exist before and after keep their values; new ones have any earlier value
+  // of the memory, or zeros. Fails if a state has a fixed size or grows along an axis up to `axis`. If Resize
+  // fails for lack of memory, call ResetState.
+  Status ResizeStates(int axis, int64_t rows, int64_t length);
+  // Returns the memory of a state, which the caller may read and write until the next call of another
+  // function. The dim of the growing axis is the stride of its rows, which may exceed the length. Fails
+  // before the first run or ResizeStates.
+  Result<Tensor> StateMemory(const std::string& input);
+
   // Compiles the plan for the bound inputs without running it.
   Status Prepare();
   // Returns the type and dims of output i in the next Run, as a tensor whose bytes must not be read. Call it

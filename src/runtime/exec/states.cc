@@ -31,6 +31,13 @@ Dims At(const LinearDims& dims, int64_t length) {
   return out;
 }
 
+// Returns whether the dims are equal, except for one axis.
+bool SameBut(int axis, Dims a, const Dims& b) {
+  if (a.size() != b.size() || axis >= static_cast<int>(a.size())) return false;
+  a[static_cast<size_t>(axis)] = b[static_cast<size_t>(axis)];
+  return a == b;
+}
+
 }  // namespace
 
 States::States(const Program& program)
@@ -101,6 +108,9 @@ void States::PointToPasts(DatumList& inputs) const {
 
 Status States::Feed(DatumList& inputs) {
   if (!begun_) TERN_TRY(MakeMemory(inputs));
+  for (size_t s = 0; s < memory_.size() && resized_; ++s)
+    inputs[static_cast<size_t>(inputs_[s])] = Datum(memory_[s].past());
+  resized_ = false;
   length_ = -1;
   for (size_t s = 0; s < memory_.size(); ++s) {
     const StateMemory& memory = memory_[s];
@@ -284,6 +294,53 @@ void States::SelectRows(int axis, const std::vector<size_t>& parents) {
   // All memory is allocated first. If an allocation fails, no state has changed.
   for (StateMemory& memory : memory_) memory.PrepareMoveRows(axis, moves);
   for (StateMemory& memory : memory_) memory.MoveRows(axis, moves);
+}
+
+// Makes the memory of states that no run has used. Dims that the model does not fix become `rows`, which is
+// right if only the rows along `axis` are open.
+Status States::MakeRows(int axis, int64_t rows) {
+  std::vector<StateMemory> made;
+  for (size_t s = 0; s < states_.size(); ++s) {
+    SymbolValues symbols;
+    const Type& type = Past(s).type;
+    if (type.tensor() && type.shape.ranked && axis < type.shape.rank())
+      BindSymbols(Type::TensorOf(type.dtype, Shape({type.shape[axis]})), {rows}, symbols);
+    TERN_ASSIGN(Dims dims, FirstDims(s, symbols));
+    if (axis < static_cast<int>(dims.size())) dims[static_cast<size_t>(axis)] = rows;
+    if (s < memory_.size() && SameBut(axis, memory_[s].past().dims(), dims))
+      made.push_back(std::move(memory_[s]));
+    else
+      made.emplace_back(type.dtype, std::move(dims), states_[s].axis);
+  }
+  memory_ = std::move(made);
+  return {};
+}
+
+Status States::Resize(int axis, int64_t rows, int64_t length) {
+  if (axis < 0 || rows < 1 || length < 0)
+    return InvalidArgument("states cannot have ", rows, " rows along axis ", axis, " and the length ",
+                           length);
+  for (size_t s = 0; s < states_.size(); ++s)
+    if (states_[s].axis <= axis)
+      return Unsupported("state '", Past(s).name, "' grows along axis ", states_[s].axis, ", so that axis ",
+                         axis, " cannot have rows that come and go");
+  bool other_rows = !begun_;
+  if (!begun_) TERN_TRY(MakeRows(axis, rows));
+  for (StateMemory& memory : memory_) {
+    other_rows |= memory.past().dim(axis) != rows;
+    memory.Resize(axis, rows, length);
+  }
+  if (other_rows) has_last_ = false;
+  std::fill(pending_.begin(), pending_.end(), Tensor());
+  planned_ = nullptr;
+  begun_ = resized_ = true;
+  return {};
+}
+
+Result<Tensor> States::Memory(const std::string& input) const {
+  TERN_ASSIGN(const size_t s, Find(input));
+  if (begun_ && memory_[s].axis() >= 0) return memory_[s].Memory();
+  return NotFound("state '", input, "' has no memory of positions yet");
 }
 
 void States::Reset() {

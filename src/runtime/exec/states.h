@@ -50,6 +50,12 @@ class States {
   // Replaces row i of each state by its row parents[i], along an axis before the axis that grows. Copies only
   // rows that change.
   void SelectRows(int axis, const std::vector<size_t>& parents);
+  // Sets the number of rows of each state along `axis`, and the length. Rows and positions that exist before
+  // and after keep their values. Works before the first run, too. Fails if a state does not grow, or grows
+  // along an axis before `axis`.
+  Status Resize(int axis, int64_t rows, int64_t length);
+  // Returns the memory of a state (StateMemory::Memory). Fails before the first run or Resize.
+  Result<Tensor> Memory(const std::string& input) const;
   const Dims& dims(int state) const { return memory_[static_cast<size_t>(state)].past().dims(); }
 
   // Growing states become empty, and other states become zero. The next run may have another batch size.
@@ -65,6 +71,7 @@ class States {
   Status CheckDeclared(size_t state, const Tensor& value) const;
   Result<Dims> FirstDims(size_t state, const SymbolValues& symbols) const;
   Status MakeMemory(DatumList& inputs);
+  Status MakeRows(int axis, int64_t rows);
   void PointToPasts(DatumList& inputs) const;
   bool Grows(size_t input, const LinearDim& dim) const;
   const LengthRange* RangeFor(const std::vector<BoundValue>& bound);
@@ -79,7 +86,8 @@ class States {
   const std::vector<GraphState>& states_;
   std::vector<int> inputs_;  // index of the graph's input, by state
   std::vector<bool> is_input_, is_output_;
-  bool begun_ = false;               // a run has succeeded since the last Reset
+  bool begun_ = false;               // a run or Resize has succeeded since the last Reset
+  bool resized_ = false;             // Resize was called after the last Feed
   std::vector<StateMemory> memory_;  // by state; Reset does not free it
   std::vector<Tensor> pending_;      // by state: value that Set stored while begun_ is false
   int64_t length_ = 0;

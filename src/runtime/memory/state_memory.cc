@@ -120,6 +120,34 @@ Status StateMemory::Set(const Tensor& value) {
   return {};
 }
 
+void StateMemory::Resize(int axis, int64_t rows, int64_t length) {
+  TERN_CHECK(axis >= 0 && axis < axis_, "cannot resize axis ", axis, " of a state that grows along axis ",
+             axis_);
+  const auto first = static_cast<size_t>(axis), last = static_cast<size_t>(axis_);
+  const int64_t old_rows = dims_[first], outer = CountBetween(dims_, 0, first);
+  const int64_t capacity = CapacityFor(std::max(length, length_));
+  if (!strided_ || capacity != capacity_) Move(capacity, true);
+  const size_t row = BytesOf(dtype_, static_cast<size_t>(CountBetween(dims_, first + 1, last) * capacity *
+                                                         CountBetween(dims_, last + 1, dims_.size())));
+  const auto bytes = [&](int64_t count) { return row * static_cast<size_t>(count); };
+  if (rows != old_rows && (outer != 1 || now_.size() < bytes(rows))) {
+    Buffer fresh = AllocateLongLived(std::max<size_t>(1, bytes(outer * rows)));
+    for (int64_t block = 0; block < outer; ++block)
+      std::memcpy(fresh.data() + bytes(block * rows), now_.data() + bytes(block * old_rows),
+                  bytes(std::min(rows, old_rows)));
+    now_ = std::move(fresh);
+  }
+  dims_[first] = rows;
+  dims_[last] = length_ = length;
+  past_ = Tensor::View(now_, dtype_, dims_);
+}
+
+Tensor StateMemory::Memory() const {
+  Dims dims = dims_;
+  if (strided_) dims[static_cast<size_t>(axis_)] = capacity_;
+  return Tensor::View(now_, dtype_, dims);
+}
+
 void StateMemory::PrepareMoveRows(int axis, const std::vector<RowMove>& moves) {
   const auto first = static_cast<size_t>(axis), last = axis_ < 0 ? dims_.size() : static_cast<size_t>(axis_);
   TERN_CHECK(first < last, "cannot move rows along axis ", axis, " of a state that grows along axis ", axis_);

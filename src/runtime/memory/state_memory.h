@@ -36,6 +36,13 @@ class StateMemory {
   // Sets the past to a copy of the value, which may have any length along the axis. The capacity does not
   // shrink. Fails if the type or another dim differs.
   Status Set(const Tensor& value);
+  // Sets the number of rows along `axis`, which must precede the axis that grows, and the length. Rows and
+  // positions that exist before and after keep their values. New ones have any earlier value of the memory,
+  // or zeros. The layout becomes strided.
+  void Resize(int axis, int64_t rows, int64_t length);
+  // The memory of the past. Its dim along the axis that grows is the row stride: the capacity if strided(),
+  // else the length.
+  Tensor Memory() const;
   // Copies rows along `axis`, which must precede the axis that grows. Copies only positions below the current
   // length.
   void MoveRows(int axis, const std::vector<RowMove>& moves);

@@ -44,11 +44,23 @@ CachedModel::CachedModel(std::shared_ptr<ModelVersion> model, std::shared_ptr<Re
       reads_parameters_(ReadsParameters(config())) {
   ShareStatistics(*model_);
   SetIdentity(model_->identity());
+  SetGoldenRequests(model_->golden_requests());
+}
+
+// The version and the cache count in the same statistics.
+void CachedModel::UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) {
+  ModelVersion::UseStatistics(statistics);
+  if (&model_->statistics() != statistics.get()) model_->ShareStatistics(*this);
 }
 
 Result<std::shared_ptr<CachedModel>> CachedModel::Create(std::shared_ptr<ModelVersion> model,
                                                          std::shared_ptr<ResponseCache> cache,
                                                          const Registry& models) {
+  const ModelConfig& config = model->config();
+  if (config.sequence || config.decoupled || model->generator())
+    return InvalidArgument("model '", config.name,
+                           "': response_cache excludes models with sequences, decoupled responses or "
+                           "generated text");
   std::shared_ptr<CachedModel> cached(new CachedModel(std::move(model), std::move(cache), models));
   TERN_TRY(cached->Identities().status());
   return cached;

@@ -18,18 +18,24 @@ class CachedModel final : public ModelVersion,
                           public std::enable_shared_from_this<CachedModel> {
  public:
   // `model` has an identity. `models` has the steps of an ensemble. Fails if a step of an ensemble depends on
-  // earlier requests, has several responses, or is an ensemble itself.
+  // earlier requests, has several responses, or is an ensemble itself, and if the model is such a model.
   static Result<std::shared_ptr<CachedModel>> Create(std::shared_ptr<ModelVersion> model,
                                                      std::shared_ptr<ResponseCache> cache,
                                                      const Registry& models);
 
   void Submit(std::shared_ptr<Call> call) override;
+  const std::shared_ptr<ModelVersion>& model() const { return model_; }
   const std::vector<Signature>* signatures() const override { return model_->signatures(); }
+  TextGenerator* generator() override { return model_->generator(); }
+  std::string StateNote() const override { return model_->StateNote(); }
   size_t MemoryBytes() const override { return model_->MemoryBytes(); }
   size_t Pending() const override { return model_->Pending(); }
   std::vector<std::pair<std::string, double>> Metrics() const override { return model_->Metrics(); }
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;
+
+ protected:
+  void UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) override;
 
  private:
   struct Search;

@@ -29,6 +29,7 @@ struct CallTimes {
   EarlierPhases earlier{};
   // The part of the time before `queued` that the search in the response cache took.
   std::chrono::nanoseconds cache{0};
+  std::chrono::nanoseconds held{0};  // before `queued`, while the model was loaded; part of the queue's phase
 };
 
 // A front end derives a class from Call, implements OnResponse, and passes the object to

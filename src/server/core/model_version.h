@@ -12,6 +12,14 @@
 
 namespace tern::server {
 
+class TextGenerator;
+
+// Resident memory of the process while a model's versions were changed.
+struct ChangeMemory {
+  uint64_t before = 0, peak = 0;  // bytes; 0: not measured
+  bool unload_first = false;      // the old versions were unloaded before the new ones were loaded
+};
+
 // Thread-safe.
 class ModelVersion {
  public:
@@ -21,10 +29,21 @@ class ModelVersion {
   const std::string& version() const { return version_; }
   ModelStatistics& statistics() { return *statistics_; }
   // From now on, adds counts to those of another version. Call it before other threads use the version.
-  void ShareStatistics(const ModelVersion& other) { statistics_ = other.statistics_; }
+  void ShareStatistics(const ModelVersion& other) { UseStatistics(other.statistics_); }
+  // Forgets the counts of requests that only tried the version. Call it before other threads use the version.
+  void ResetStatistics() { UseStatistics(std::make_shared<ModelStatistics>()); }
   // The time that loading took, with warm-up. Set once, before other threads use the version.
   std::chrono::nanoseconds load_time() const { return load_time_; }
   void SetLoadTime(std::chrono::nanoseconds time) { load_time_ = time; }
+  // True if the version has passed golden requests. A version without golden requests is not validated.
+  bool validated() const { return golden_requests_ > 0; }
+  // The number of golden requests that the version has passed. Set once, before other threads use the
+  // version.
+  size_t golden_requests() const { return golden_requests_; }
+  void SetGoldenRequests(size_t passed) { golden_requests_ = passed; }
+  // The memory of the change that loaded the version. Set once, before other threads use the version.
+  const ChangeMemory& change_memory() const { return change_memory_; }
+  void SetChangeMemory(const ChangeMemory& memory) { change_memory_ = memory; }
 
   // A text that no version with other files or another configuration has. Empty unless the server has a
   // response cache. Set once, before other threads use the version.
@@ -42,12 +61,17 @@ class ModelVersion {
   virtual const std::vector<Signature>* signatures() const { return nullptr; }
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
+  // The interface of a model that generates text; null for other models.
+  virtual TextGenerator* generator() { return nullptr; }
   // Values that the back end reports of itself, by name.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }
+  // What the repository index says of the version while it is ready; usually empty.
+  virtual std::string StateNote() const { return {}; }
 
  protected:
   ModelVersion(ModelConfig config, std::string version)
       : config_(std::move(config)), version_(std::move(version)) {}
+  virtual void UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) { statistics_ = statistics; }
 
  private:
   const ModelConfig config_;
@@ -55,6 +79,8 @@ class ModelVersion {
   std::shared_ptr<ModelStatistics> statistics_ = std::make_shared<ModelStatistics>();
   std::chrono::nanoseconds load_time_{0};
   std::string identity_;
+  size_t golden_requests_ = 0;
+  ChangeMemory change_memory_;
 };
 
 }  // namespace tern::server

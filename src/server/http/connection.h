@@ -128,6 +128,7 @@ class HttpConnection : public Connection,
   bool IsPreflight() const;
   std::optional<HttpReply> Forbidden(RouteKind kind) const;
   void StartCall(const Route& route, IncomingBody body);
+  bool StartOpenAi(const Route& route, IncomingBody& body);
   std::shared_ptr<HttpCall> RefusedCall();
   void SendRefusal(const std::shared_ptr<HttpCall>& call);
   void StartControl(const Route& route, IncomingBody body);

@@ -1,5 +1,6 @@
 #include "server/http/control_routes.h"
 
+#include "server/dialects/openai/completion_call.h"
 #include "server/dialects/tfs/http_routes.h"
 #include "server/http/json_writer.h"
 
@@ -76,6 +77,8 @@ HttpReply HandleControl(ServerContext& context, const Route& route, Method metho
       case RouteKind::kModelConfig:
       case RouteKind::kModelStats:
         return HandleModelRoute(context, route);
+      case RouteKind::kOpenAiModels:
+        return ListOpenAiModels(*context.models);
       case RouteKind::kIndex:
       case RouteKind::kLoad:
       case RouteKind::kUnload:

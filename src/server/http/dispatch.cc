@@ -1,6 +1,8 @@
 // The part of HttpConnection that finds the operation for a request.
 #include <algorithm>
 
+#include "server/dialects/openai/completion_call.h"
+#include "server/dialects/openai/embedding_call.h"
 #include "server/dialects/tfs/http_call.h"
 #include "server/dialects/tfs/model_spec.h"
 #include "server/http/connection.h"
@@ -66,6 +68,7 @@ void HttpConnection::Dispatch(Buffer bytes) {
   const Encoding encoding = bytes.size() > 0 ? head_.encoding : Encoding::kIdentity;
   IncomingBody body{std::move(bytes), encoding, std::move(reservation_)};
   if (IsCall(route.kind)) return StartCall(route, std::move(body));
+  if (StartOpenAi(route, body)) return;
   StartControl(route, std::move(body));
 }
 
@@ -81,6 +84,18 @@ HttpReply HttpConnection::Preflight() const {
   reply.type = {};
   reply.preflight = true;
   return reply;
+}
+
+// Starts a request of OpenAI's API. Returns false for other routes.
+bool HttpConnection::StartOpenAi(const Route& route, IncomingBody& body) {
+  const auto start = [&](const auto& call) {
+    Register(call);
+    call->Start(*this, std::move(body));
+    return true;
+  };
+  if (route.kind == RouteKind::kOpenAiEmbeddings) return start(std::make_shared<EmbeddingCall>(*this));
+  if (route.kind != RouteKind::kOpenAiCompletions && route.kind != RouteKind::kOpenAiChat) return false;
+  return start(std::make_shared<CompletionCall>(*this, route.kind == RouteKind::kOpenAiChat));
 }
 
 void HttpConnection::StartCall(const Route& route, IncomingBody body) {

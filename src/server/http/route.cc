@@ -98,6 +98,16 @@ RouteKind HealthRoute(Segments& path) {
   return word == "live" ? RouteKind::kLive : word == "ready" ? RouteKind::kReady : RouteKind::kNotFound;
 }
 
+// OpenAI's API.
+RouteKind OpenAiRoute(Segments path) {
+  const std::string_view word = path.Take();
+  if (word == "models" && path.done()) return RouteKind::kOpenAiModels;
+  if (word == "embeddings" && path.done()) return RouteKind::kOpenAiEmbeddings;
+  if (word == "completions" && path.done()) return RouteKind::kOpenAiCompletions;
+  if (word == "chat" && path.Take() == "completions" && path.done()) return RouteKind::kOpenAiChat;
+  return RouteKind::kNotFound;
+}
+
 // Takes the verb behind the last colon of a segment. A colon in a name is percent-encoded.
 std::string_view TakeVerb(std::string_view& segment) {
   const size_t colon = segment.rfind(':');
@@ -135,7 +145,10 @@ RouteKind TfsRoute(Segments& path, Route& route) {
 
 RouteKind RootRoute(Segments& path, Route& route) {
   std::string_view word = path.Take();
-  if (word == "v1" && path.Take() == "models" && !path.done()) return TfsRoute(path, route);
+  if (word == "v1") {
+    const Segments openai = path;
+    return path.Take() == "models" && !path.done() ? TfsRoute(path, route) : OpenAiRoute(openai);
+  }
   if (word == "monitoring" && path.Take() == "prometheus") word = path.Take();  // TensorFlow Serving's path
   if (word == "metrics") {
     const bool end = path.done() || (path.Take().empty() && path.done());
@@ -192,6 +205,9 @@ const char* AllowedMethods(RouteKind kind) {
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
     case RouteKind::kTfsPredict:
     case RouteKind::kTfsClassify:
     case RouteKind::kTfsRegress:
@@ -220,11 +236,15 @@ ApiGroup GroupOf(RouteKind kind) {
       return ApiGroup::kHealth;
     case RouteKind::kServerMetadata:
     case RouteKind::kModelMetadata:
+    case RouteKind::kOpenAiModels:
     case RouteKind::kTfsMetadata:
       return ApiGroup::kMetadata;
     case RouteKind::kInfer:
     case RouteKind::kGenerate:
     case RouteKind::kGenerateStream:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
     case RouteKind::kTfsPredict:
     case RouteKind::kTfsClassify:
     case RouteKind::kTfsRegress:

@@ -33,6 +33,10 @@ enum class RouteKind {
   kCudaMemoryRegister,
   kCudaMemoryUnregister,
   kMetrics,
+  kOpenAiModels,
+  kOpenAiCompletions,
+  kOpenAiChat,
+  kOpenAiEmbeddings,
   kTfsPredict,  // TensorFlow Serving
   kTfsClassify,
   kTfsRegress,

@@ -6,6 +6,7 @@
 
 #include "load/importer.h"  // TERN_BUILD
 #include "server/load/load.h"
+#include "server/load/record.h"
 
 namespace tern::server {
 
@@ -32,10 +33,11 @@ struct ServerLibrary {
   Result<LoadReport> (*load)(const LoadCommand& command) = nullptr;
   // Returns the body of GET http://host:port/path. Fails if the status is not 200.
   Result<std::string> (*get)(const std::string& url, const std::string& path) = nullptr;
+  Result<std::vector<RecordedPair>> (*record)(const RecordCommand& command) = nullptr;
 };
 using ServerEntry = const ServerLibrary* (*)();
-inline constexpr const char* kServerEntry = "tern_server_1";
+inline constexpr const char* kServerEntry = "tern_server_2";
 
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_1();
+extern "C" const tern::server::ServerLibrary* tern_server_2();

@@ -29,11 +29,19 @@ Result<std::string> GetEntry(const std::string& url, const std::string& path) {
   return answer.body;
 }
 
+Result<std::vector<RecordedPair>> RecordEntry(const RecordCommand& command) {
+  return Guard([&] { return RecordRequests(command); });
+}
+
 }  // namespace
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_1() {
-  static constexpr tern::server::ServerLibrary library{TERN_VERSION, TERN_BUILD, &tern::server::ServeEntry,
-                                                       &tern::server::LoadEntry, &tern::server::GetEntry};
+extern "C" const tern::server::ServerLibrary* tern_server_2() {
+  static constexpr tern::server::ServerLibrary library{TERN_VERSION,
+                                                       TERN_BUILD,
+                                                       &tern::server::ServeEntry,
+                                                       &tern::server::LoadEntry,
+                                                       &tern::server::GetEntry,
+                                                       &tern::server::RecordEntry};
   return &library;
 }

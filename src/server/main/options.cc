@@ -65,6 +65,27 @@ Status SetControl(ServeOptions& o, const std::string& value) {
   return InvalidArgument("'", value, "' must be none, poll or explicit");
 }
 
+Status SetOrder(ServeOptions& o, const std::string& value) {
+  if (value != "load-first" && value != "unload-first")
+    return InvalidArgument("'", value, "' must be load-first or unload-first");
+  o.repository.order = value == "load-first" ? ChangeOrder::kLoadFirst : ChangeOrder::kUnloadFirst;
+  return {};
+}
+
+// Reads a number of bytes with an optional suffix K, M, G or T, in units of 1024.
+Status SetBytes(uint64_t& out, const std::string& value) {
+  constexpr std::string_view kSuffixes = "KMGT";
+  const size_t power = value.empty() ? std::string_view::npos : kSuffixes.find(value.back());
+  const bool suffix = power != std::string_view::npos;
+  int64_t number = 0;
+  if (!ParseInt(suffix ? value.substr(0, value.size() - 1) : value, number) || number < 1)
+    return InvalidArgument("'", value, "' is not a number of bytes, such as 800M or 4G");
+  const int shift = suffix ? 10 * static_cast<int>(power + 1) : 0;
+  if (number > (int64_t{1} << 60) >> shift) return InvalidArgument("'", value, "' is too large");
+  out = static_cast<uint64_t>(number) << shift;
+  return {};
+}
+
 Status SetCompression(ServeOptions& o, const std::string& value) {
   const std::pair<const char*, int> levels[] = {{"none", 0}, {"low", 1}, {"medium", 6}, {"high", 9}};
   for (const auto& [name, level] : levels)
@@ -109,6 +130,9 @@ constexpr Row kModelRows[] = {
                         o.repository.must_load = all ? MustLoad::kAll : MustLoad::kNone; return {})},
     {"no-auto-complete",
      TERN_SET(bool off = false; TERN_TRY(SetFlag(off, v)); o.repository.auto_complete = !off; return {})},
+    {"change-order", SetOrder},
+    {"memory-budget", TERN_SET(return SetBytes(o.repository.memory_budget, v))},
+    {"pin-model", TERN_SET(o.repository.pinned.push_back(v); return {})},
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},
     {"cache", TERN_SET(return AddCache(v, o.cache))},
     {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},

@@ -41,6 +41,7 @@ Status RunningServer::Open(const ServeOptions& options) {
     observer_->AddCache(cache_);
   }
   TERN_ASSIGN(repository_, Repository::Start(repository, *scheduler_, registry_));
+  observer_->AddMetrics([this](MetricsText& text) { repository_->AppendMetrics(text); });
   if (options.shared_memory) shared_memory_ = MakeSharedMemory();
   context_.name = options.name;
   context_.version = TERN_VERSION;

@@ -36,6 +36,14 @@ inline constexpr SettingRow kServeSettings[] = {
      "model of --model cannot be loaded)"},
     {"Models", "no-auto-complete", SettingKind::kFlag, "", "disable-auto-complete-config",
      "do not fill in missing parts of configurations from the model files"},
+    {"Models", "change-order", SettingKind::kText, "ORDER", "",
+     "load-first: old versions serve until new ones are ready. unload-first: old versions are unloaded before, "
+     "and requests wait; takes less memory (load-first)"},
+    {"Models", "memory-budget", SettingKind::kText, "BYTES", "",
+     "models that are resident at the same time take at most BYTES, such as 800M or 4G; the others are loaded "
+     "when a request needs them (no limit)"},
+    {"Models", "pin-model", SettingKind::kList, "NAME", "",
+     "keep this model resident under --memory-budget; may be repeated"},
     {"Models", "backend-folder", SettingKind::kText, "DIR", "backend-directory",
      "folder of back-end plug-ins (beside the program)"},
 

@@ -57,8 +57,8 @@ PhaseTimes PhasesOf(const AccessRecord& record, Clock::time_point now) {
   const CallTimes& t = *record.times;
   p.cache = t.cache;
   if (t.queued != Clock::time_point{})
-    p.parse = std::max(nanoseconds{0}, t.queued - t.cache - (now - record.duration));
-  p.queue = Between(t.queued, t.started) + t.earlier.queue;
+    p.parse = std::max(nanoseconds{0}, t.queued - (now - record.duration) - t.held - t.cache);
+  p.queue = Between(t.queued, t.started) + t.earlier.queue + t.held;
   p.input = Between(t.input, t.compute) + t.earlier.input;
   p.compute = Between(t.compute, t.output) + t.earlier.compute;
   p.output = Between(t.output, t.finished) + t.earlier.output;

@@ -40,5 +40,7 @@ using Versions = std::vector<std::shared_ptr<ModelVersion>>;
 void AppendModelMetrics(const Versions& versions, MetricsText& text);
 // Appends Triton's metrics of the cache, for the models that use it, and those of the cache as a whole.
 void AppendCacheMetrics(const Versions& versions, const CacheFacts& facts, MetricsText& text);
+// Appends metrics of models that generate text, if there are any.
+void AppendGenerationMetrics(const Versions& versions, MetricsText& text);
 
 }  // namespace tern::server

@@ -27,6 +27,7 @@ class ObserverImpl final : public Observer {
   void OnInference(Call& call, const ModelVersion& version) override {
     if (payloads_) payloads_->Watch(call, version);
   }
+  void AddMetrics(std::function<void(MetricsText&)> append) override { more_.push_back(std::move(append)); }
   void Reopen() override {
     if (log_) log_->Reopen();
   }
@@ -53,6 +54,7 @@ class ObserverImpl final : public Observer {
   std::unique_ptr<PayloadLog> payloads_;
   EnergyMeter energy_;
   StageWatch stages_;
+  std::vector<std::function<void(MetricsText&)>> more_;
   std::mutex mutex_;
   CpuTicks ticks_;
   double utilization_ = 0;
@@ -163,6 +165,8 @@ std::string ObserverImpl::PrometheusText() {
   Tick();
   stages_.Append(versions, text);
   if (cache_) AppendCacheMetrics(versions, cache_->Facts(), text);
+  AppendGenerationMetrics(versions, text);
+  for (const auto& append : more_) append(text);
   AppendMachine(text);
   AppendProcess(text);
   return text.Take();

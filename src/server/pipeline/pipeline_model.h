@@ -40,11 +40,13 @@ class PipelineModel final : public ModelVersion,
   std::vector<std::pair<std::string, double>> Metrics() const override { return parts_.prepared->Metrics(); }
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;
+  const PipelineParts& parts() const { return parts_; }
 
  private:
   friend class PipelineCall;
   PipelineModel(ModelConfig config, std::string version, PipelineParts parts)
       : ModelVersion(std::move(config), std::move(version)), parts_(std::move(parts)) {}
+  void UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) override;
   // Returns whether an input of the request is one of the pipeline's.
   bool IsRaw(const Request& request) const;
   void Forget(PipelineCall* call);

@@ -210,17 +210,6 @@ std::string Fingerprint(const std::string& path, bool skip_versions) {
   return Join(parts, "\n");
 }
 
-std::string CommonFingerprint(const ModelSource& source, const std::string& config_json) {
-  return config_json + (source.file.empty()
-                            ? Fingerprint(source.folder, true)
-                            : Fingerprint(source.file) + Fingerprint(source.folder + "/pipeline.yaml"));
-}
-
-std::string VersionFingerprint(const ModelSource& source, const std::string& common,
-                               const std::string& version) {
-  return source.file.empty() ? common + Fingerprint(source.folder + "/" + version) : common;
-}
-
 Status HidePaths(Status status, const ModelSource& source) {
   if (status.ok()) return status;
   std::string text = status.message();

@@ -52,12 +52,6 @@ Result<ModelFiles> FindFiles(const ModelSource& source, const std::string& versi
 // changes. If skip_versions is true, folders whose names are numbers are ignored.
 std::string Fingerprint(const std::string& path, bool skip_versions = false);
 
-// Return texts that change when the files change from which versions are loaded: those that all versions have
-// in common, and those of one version. `common` is the result of the first function.
-std::string CommonFingerprint(const ModelSource& source, const std::string& config_json);
-std::string VersionFingerprint(const ModelSource& source, const std::string& common,
-                               const std::string& version);
-
 // Removes the folders of repositories from the message, because clients must not see them.
 Status HidePaths(Status status, const ModelSource& source);
 

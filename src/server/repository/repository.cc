@@ -5,9 +5,12 @@
 #include <condition_variable>
 #include <set>
 
+#include "server/core/log.h"
 #include "server/repository/load_threads.h"
 #include "server/repository/model_loads.h"
 #include "server/repository/repository_start.h"
+#include "server/residency/budget_metrics.h"
+#include "server/residency/memory_budget.h"
 
 namespace tern::server {
 namespace {
@@ -30,7 +33,11 @@ class FolderRepository : public Repository {
                    std::unique_ptr<BackendSource> backends)
       : options_(options),
         backends_(std::move(backends)),
-        loader_(options_, scheduler, registry, *backends_),
+        budget_(options.memory_budget > 0
+                    ? std::make_unique<MemoryBudget>(
+                          BudgetOptions{options.memory_budget, options.load_threads}, scheduler)
+                    : nullptr),
+        loader_(options_, scheduler, registry, *backends_, budget_.get()),
         loads_(loader_, scheduler, registry),
         threads_(std::make_shared<LoadThreads>(options.load_threads)) {}
   ~FolderRepository() override { Stop(std::chrono::seconds(30)); }
@@ -43,6 +50,9 @@ class FolderRepository : public Repository {
   bool AllReady() const override { return started_; }
   Status StartError() const override;
   void Stop(std::chrono::milliseconds limit) override;
+  void AppendMetrics(MetricsText& text) const override {
+    if (budget_) AppendBudget(budget_->state(), text);
+  }
 
  private:
   Result<ModelSource> SourceOf(const std::string& model) const;
@@ -60,9 +70,11 @@ class FolderRepository : public Repository {
   void ResumeDependents(const std::string& model);
   void PollLoop();
   void PollOnce();
+  void UnloadMissing(const Sources& sources);
 
   const RepositoryOptions options_;
   std::unique_ptr<BackendSource> backends_;
+  std::unique_ptr<MemoryBudget> budget_;  // null: no limit
   Loader loader_;
   ModelLoads loads_;
   std::shared_ptr<LoadThreads> threads_;  // changed under the lock
@@ -70,7 +82,8 @@ class FolderRepository : public Repository {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
-  std::thread background_;  // loads the models at the start, then polls
+  std::set<std::string> missing_;  // live models without a folder at the last scan; of the polling thread
+  std::thread background_;         // loads the models at the start, then polls
 };
 
 Status FolderRepository::Begin() {
@@ -306,12 +319,7 @@ void FolderRepository::PollOnce() {
     if (list.size() != 1) loads_.catalogue().With(name, [&](CatalogueEntry& e) { e.fingerprint = now; });
     changed.push_back(name);
   }
-  for (const std::string& model : loads_.catalogue().Models())
-    if (!sources->count(model) && loads_.catalogue().Live(model)) {
-      UnloadDependents(model);
-      loads_.Unload(model, "unloaded", kUnloadLimit);
-      loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });
-    }
+  UnloadMissing(*sources);
   if (changed.empty()) return;
   // Tries ensembles that failed before, because their steps may exist now.
   for (const auto& [name, list] : *sources)
@@ -319,6 +327,26 @@ void FolderRepository::PollOnce() {
         list.size() == 1 && !loader_.StepsOf(list[0], "").empty())
       changed.push_back(name);
   LoadMany(*sources, changed);
+}
+
+// Unloads models whose folders are gone. Repositories that are being deleted, or whose file system is not
+// mounted for a moment, look like that too: a model stays until it is missing in two scans, and all models
+// stay if no model is left at all.
+void FolderRepository::UnloadMissing(const Sources& sources) {
+  std::set<std::string> missing;
+  for (const std::string& model : loads_.catalogue().Models())
+    if (!sources.count(model) && loads_.catalogue().Live(model)) missing.insert(model);
+  missing.swap(missing_);
+  if (sources.empty() && !missing_.empty()) {
+    if (missing.empty()) Log(LogLevel::kWarning, "the model repository is empty; the loaded models stay");
+    return;
+  }
+  for (const std::string& model : missing_) {
+    if (!missing.count(model)) continue;
+    UnloadDependents(model);
+    loads_.Unload(model, "unloaded", kUnloadLimit);
+    loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });
+  }
 }
 
 void FolderRepository::Stop(std::chrono::milliseconds limit) {
@@ -341,6 +369,7 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     loads_.Unload(model, "unloaded", std::max(left, std::chrono::milliseconds(0)));
   }
+  if (budget_) budget_->Stop();
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ enum class ControlMode { kNone, kPoll, kExplicit };
 // The models without which the server does not run.
 enum class MustLoad { kNone, kFlatModels, kAll };
 
+// What happens first when new versions of a model replace old ones.
+enum class ChangeOrder {
+  kLoadFirst,    // the old versions serve until the new ones are ready; both are in memory for a moment
+  kUnloadFirst,  // the old versions are gone before the new ones are loaded; requests wait meanwhile
+};
+
 struct FlatModel {
   std::string name, path;
 };
@@ -31,7 +37,12 @@ struct RepositoryOptions {
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
   std::shared_ptr<ResponseCache> cache;  // of the server; may be null
+  ChangeOrder order = ChangeOrder::kLoadFirst;
+  uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
+  std::vector<std::string> pinned;  // models that stay resident under the budget
 };
+
+class MetricsText;
 
 // Loads models in parallel at the start, and publishes each in the registry when it is ready.
 class Repository : public RepositoryControl {
@@ -42,6 +53,7 @@ class Repository : public RepositoryControl {
   // After AllReady, returns why a model that must be loaded at the start is not loaded.
   virtual Status StartError() const = 0;
   virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
+  virtual void AppendMetrics(MetricsText& /*text*/) const {}
 };
 
 }  // namespace tern::server

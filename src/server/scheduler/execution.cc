@@ -182,7 +182,7 @@ std::chrono::nanoseconds ThreadCpuTime() {
 }
 
 void SetTimes(CallTimes& times, Clock::time_point now) {
-  times = {now, now, now, now, now, now, {}, times.cache};
+  times = {now, now, now, now, now, now, {}, times.cache, times.held};
 }
 
 }  // namespace tern::server

@@ -9,6 +9,8 @@
 
 namespace tern::server {
 
+class Executor;
+
 struct SchedulerOptions {
   int threads = 0;  // number of threads that execute models; 0: one per core
   // A model whose last executions took less than this runs on the thread that received the request.
@@ -28,6 +30,11 @@ class Scheduler {
   // Makes a version of an ensemble. Its steps are looked up in `models` when a request arrives.
   virtual Result<std::shared_ptr<ModelVersion>> AddEnsemble(ModelConfig config, std::string version,
                                                             const Registry& models) = 0;
+  // The threads that execute models, for versions that are not made by Add.
+  virtual std::shared_ptr<Executor> executor() { return nullptr; }
+  // While `background` is true, executions of the version run on threads of low priority and take no core
+  // from other versions. For a version that is not published yet. Call it when the version has no requests.
+  virtual void SetBackground(const std::shared_ptr<ModelVersion>& /*version*/, bool /*background*/) {}
   // Refuses new requests to a version with kUnavailable. Returns when all accepted requests are answered.
   // Requests that are not answered after `limit` are answered with kUnavailable.
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;

@@ -1,0 +1,19 @@
+// The files beside a model that generates text: tokenizer.json, tokenizer_config.json, generation_config.json
+// and config.json.
+#pragma once
+#include "server/core/backend.h"
+#include "server/generate/generator_model.h"
+
+namespace tern::server {
+
+// Returns the folder with tokenizer.json: that of the model file or its parent, up to `root`, the model's
+// folder. Returns an empty text if there is none.
+std::string TokenizerFolder(const ModelFiles& files, const std::string& root);
+
+// Makes a version that generates text. `folder` is that of tokenizer.json. Fails with kUnsupported if the
+// model cannot generate text: then it can be served with its tensors.
+Result<std::shared_ptr<ModelVersion>> LoadGenerator(const ModelFiles& files, const std::string& folder,
+                                                    ModelConfig config, const std::string& version,
+                                                    std::shared_ptr<Executor> executor);
+
+}  // namespace tern::server
