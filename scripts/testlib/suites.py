@@ -164,6 +164,52 @@ def run_kserve(context):
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
 
 
+def stores_python(context):
+    return context.root / "build" / "stores" / "bin" / "python"
+
+
+def stores_full(context):
+    """moto has an environment of its own, because it has many dependencies."""
+    install(context, stores_python(context), "scripts/requirements-stores.txt", "moto")
+    return run_stores(context)
+
+
+def stores_if_present(context):
+    if not (stores_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP stores: moto missing; `tern test stores` installs it")
+        return Counts(skipped=1)
+    return run_stores(context)
+
+
+def run_stores(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    env = dict(context.env, TERN_STORES_PYTHON=str(stores_python(context)))
+    script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/stores"), *verbose]
+    return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
+def deploy_python(context):
+    return context.root / "build" / "deploy" / "bin" / "python"
+
+
+def deploy_full(context):
+    install(context, deploy_python(context), "scripts/requirements-deploy.txt", "kubernetes-validate")
+    return run_deploy(context)
+
+
+def run_deploy(context):
+    """Validates the manifests if the suite has installed kubernetes-validate."""
+    context.binary("tern")
+    counts = context.run_unittests("tests/deploy")
+    if not (deploy_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP deploy/manifests: kubernetes-validate missing; `tern test deploy` installs it")
+        return counts + Counts(skipped=1)
+    verbose = ["--verbose"] if context.verbose else []
+    script = [deploy_python(context), context.path("scripts/testlib/unittest_main.py"), context.path("tests/manifests"), *verbose]
+    return counts + run_with_summary(script, env=context.env, verbose=context.verbose, cwd=context.root)
+
+
 def openai_python(context):
     return context.root / "build" / "openai" / "bin" / "python"
 
@@ -413,6 +459,10 @@ SUITES = [
     Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("kserve", "kserve's REST and gRPC clients (by default: if the suite has installed kserve)", kserve_full,
           sample=kserve_if_present),
+    Suite("stores", "remote repositories against moto, an independent S3 (by default: if the suite has installed moto)", stores_full,
+          sample=stores_if_present),
+    Suite("deploy", "the container image, run in another root folder; the Helm chart, the KServe runtime and the systemd unit (by default: only "
+          "the image, unless the suite has installed kubernetes-validate)", deploy_full, sample=run_deploy),
     Suite("openai", "OpenAI's Python client (by default: if the suite has installed openai)", openai_full, sample=openai_if_present),
     Suite("tfs", "the client of TensorFlow Serving, PyPI's tensorflow-serving-api (by default: if the suite has installed it)", tfs_full,
           sample=tfs_if_present),

@@ -26,6 +26,7 @@ void Call::Deliver(Response response) {
     const bool last = response.final;
     for (const auto& tap : taps_) tap(response);
     if (last) taps_.clear();
+    if (observer) observer->OnResponse(*this, response);
     OnResponse(std::move(response));
     if (last) return;
     const std::lock_guard lock(mutex_);

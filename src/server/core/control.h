@@ -33,6 +33,16 @@ class RepositoryControl {
   virtual Status Unload(const std::string& model, bool dependents) = 0;
 };
 
+// Labels of versions, and rollouts of new versions. JSON in and out: docs/guide/releases.md describes it.
+class RolloutControl {
+ public:
+  virtual ~RolloutControl() = default;
+  // Returns the labels of a model, and the state of its rollout if there is one.
+  virtual Result<std::string> State(const std::string& model) = 0;
+  // Carries out a request, then returns the new state. May wait until a version is loaded.
+  virtual Result<std::string> Change(const std::string& model, std::string_view request) = 0;
+};
+
 struct SharedMemoryRegion {
   std::string name, key;
   uint64_t offset = 0, bytes = 0;
@@ -130,6 +140,7 @@ struct ServerContext {
   std::string version;
   Registry* models = nullptr;
   RepositoryControl* repository = nullptr;
+  RolloutControl* rollouts = nullptr;
   SharedMemoryControl* shared_memory = nullptr;  // null: off
   SettingsControl* settings = nullptr;
   Observability* observability = nullptr;

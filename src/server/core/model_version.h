@@ -53,6 +53,13 @@ class ModelVersion {
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
+  // Returns the version that answers this request if this object stands for several versions, as during a
+  // rollout; the request is then submitted to the result. Returns null if this version itself answers. A
+  // front end calls it when the request is parsed. Submit without it chooses too, but then the front end does
+  // not know the number of the version.
+  virtual std::shared_ptr<ModelVersion> Choose(const Request& /*request*/) { return nullptr; }
+  // Returns the version that this object stands before during a rollout, or null.
+  virtual std::shared_ptr<ModelVersion> behind() const { return nullptr; }
   // Answers the call with kResourceExhausted and returns true if Submit would refuse every request now
   // because of the model's latency goal. Uses only request.arrived. A front end calls it before it decodes a
   // request, so that requests that are refused take little processor time from the model.

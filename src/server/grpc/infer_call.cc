@@ -38,6 +38,7 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
     TERN_ASSIGN(model_, FindModel(*context.models));
   }
   TERN_TRY(ForwardHeaders(headers_, forward_.get(), request));
+  if (auto chosen = model_->Choose(request)) model_ = std::move(chosen);
   uint64_t converted = 0;
   TERN_TRY(Complete(*model_, converted));
   if (!reservation_.Add(context, converted)) return TooManyQueuedBytes(context, converted);

@@ -20,6 +20,8 @@ HttpReply HandleControl(ServerContext& context, const Route& route, Method metho
 HttpReply HandleServerRoute(ServerContext& context, const Route& route);
 HttpReply HandleModelRoute(ServerContext& context, const Route& route);
 HttpReply HandleRepositoryRoute(ServerContext& context, const Route& route, std::string_view body);
+HttpReply HandleRolloutRoute(ServerContext& context, const Route& route, Method method,
+                             std::string_view body);
 HttpReply HandleMemoryRoute(ServerContext& context, const Route& route, std::string_view body);
 HttpReply HandleSettingsRoute(ServerContext& context, const Route& route, Method method,
                               std::string_view body);

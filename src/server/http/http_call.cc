@@ -51,6 +51,7 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
     TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
   TERN_TRY(ForwardHeaders(fields_, forward_.get(), request));
+  if (auto chosen = version_->Choose(request)) splitter_ = std::exchange(version_, std::move(chosen));
   TERN_TRY(Reserve(body.bytes.size() + format_.converted));
   if (context_.observability) context_.observability->OnInference(*this, *version_);
   return {};

@@ -77,7 +77,8 @@ class HttpCall : public Call, public Exchange {
   const std::shared_ptr<LoopLink> loop_;
   ServerContext& context_;
   const std::weak_ptr<HttpConnection> connection_;
-  const std::shared_ptr<ModelVersion> version_;
+  std::shared_ptr<ModelVersion> version_;   // Parse may choose another one
+  std::shared_ptr<ModelVersion> splitter_;  // the one before; a dialect may still use its configuration
   const std::shared_ptr<const HeaderPattern> forward_;  // header fields that become parameters; may be null
   Headers fields_;                                      // empty unless forward_
   InferFormat format_;

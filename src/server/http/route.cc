@@ -75,6 +75,7 @@ RouteKind RepositoryRoute(Segments& path, Route& route) {
   if (word != "models" || !path.Take(route.model)) return RouteKind::kNotFound;
   const std::string_view action = path.Take();
   if (!path.done()) return RouteKind::kNotFound;
+  if (action == "rollout") return RouteKind::kRollout;
   return action == "load" ? RouteKind::kLoad : action == "unload" ? RouteKind::kUnload : RouteKind::kNotFound;
 }
 
@@ -221,6 +222,7 @@ const char* AllowedMethods(RouteKind kind) {
       return "POST";
     case RouteKind::kTrace:
     case RouteKind::kLogging:
+    case RouteKind::kRollout:
       return "GET, POST";
     default:
       return "GET";
@@ -260,6 +262,7 @@ ApiGroup GroupOf(RouteKind kind) {
     case RouteKind::kIndex:
     case RouteKind::kLoad:
     case RouteKind::kUnload:
+    case RouteKind::kRollout:
       return ApiGroup::kModelRepository;
     case RouteKind::kSystemMemoryStatus:
     case RouteKind::kSystemMemoryRegister:

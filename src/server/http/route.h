@@ -26,6 +26,7 @@ enum class RouteKind {
   kIndex,
   kLoad,
   kUnload,
+  kRollout,
   kSystemMemoryStatus,
   kSystemMemoryRegister,
   kSystemMemoryUnregister,

@@ -33,6 +33,10 @@ struct ServerLibrary {
   Result<LoadReport> (*load)(const LoadCommand& command) = nullptr;
   // Returns the body of GET http://host:port/path. Fails if the status is not 200.
   Result<std::string> (*get)(const std::string& url, const std::string& path) = nullptr;
+  // Returns the body of the answer to a POST of JSON, or to a GET if `body` is empty. The port is 8000 if the
+  // URL has none. Fails if the status is not 200, with the server's error message.
+  Result<std::string> (*call)(const std::string& url, const std::string& path,
+                              const std::string& body) = nullptr;
   Result<std::vector<RecordedPair>> (*record)(const RecordCommand& command) = nullptr;
 };
 using ServerEntry = const ServerLibrary* (*)();

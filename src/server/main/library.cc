@@ -1,9 +1,10 @@
 // The entry point of libtern_server.so.
 #include <cstdlib>
 
+#include "server/http/json_reader.h"
 #include "server/main/entry.h"
 #include "server/main/serve.h"
-#include "server/observe/http_post.h"
+#include "server/net/http_client.h"
 
 namespace tern::server {
 namespace {
@@ -29,6 +30,25 @@ Result<std::string> GetEntry(const std::string& url, const std::string& path) {
   return answer.body;
 }
 
+// Returns the text of {"error": "…"}, or the whole body if it is something else.
+std::string ErrorText(const std::string& body) {
+  std::string text;
+  JsonReader json(body, 8);
+  const Status status = json.Object([&](std::string_view key) {
+    return key == "error" && json.Peek() == JsonReader::Kind::kString ? json.String(text) : json.Skip();
+  });
+  return status.ok() && !text.empty() ? text : body.substr(0, 200);
+}
+
+Result<std::string> CallEntry(const std::string& url, const std::string& path, const std::string& body) {
+  TERN_ASSIGN(Url place, ParseUrl(url, 8000));
+  place.path = path;
+  TERN_ASSIGN(const HttpAnswer answer, Fetch(place, body.empty() ? "GET" : "POST", "application/json", body,
+                                             std::chrono::seconds(120)));
+  if (answer.status == 200) return answer.body;
+  return IoError(url, " answers with status ", answer.status, ": ", ErrorText(answer.body));
+}
+
 Result<std::vector<RecordedPair>> RecordEntry(const RecordCommand& command) {
   return Guard([&] { return RecordRequests(command); });
 }
@@ -42,6 +62,7 @@ extern "C" const tern::server::ServerLibrary* tern_server_2() {
                                                        &tern::server::ServeEntry,
                                                        &tern::server::LoadEntry,
                                                        &tern::server::GetEntry,
+                                                       &tern::server::CallEntry,
                                                        &tern::server::RecordEntry};
   return &library;
 }

@@ -65,6 +65,24 @@ Status SetControl(ServeOptions& o, const std::string& value) {
   return InvalidArgument("'", value, "' must be none, poll or explicit");
 }
 
+Status SetAddressing(ServeOptions& o, const std::string& value) {
+  const std::pair<const char*, S3Addressing> kinds[] = {
+      {"auto", S3Addressing::kAuto}, {"path", S3Addressing::kPath}, {"virtual", S3Addressing::kVirtualHost}};
+  for (const auto& [name, kind] : kinds)
+    if (value == name) {
+      o.repository.store.s3_addressing = kind;
+      return {};
+    }
+  return InvalidArgument("'", value, "' must be auto, path or virtual");
+}
+
+Status SetStoreTimeout(ServeOptions& o, const std::string& value) {
+  int64_t seconds = 0;
+  TERN_TRY(SetInteger(seconds, value, 1, 3600));
+  o.repository.store.timeout = std::chrono::seconds(seconds);
+  return {};
+}
+
 Status SetOrder(ServeOptions& o, const std::string& value) {
   if (value != "load-first" && value != "unload-first")
     return InvalidArgument("'", value, "' must be load-first or unload-first");
@@ -138,6 +156,18 @@ constexpr Row kModelRows[] = {
     {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},
     {"inline-below-us", TERN_SET(return SetInteger(o.scheduler.inline_below, v, 0, 1'000'000'000))},
 };
+constexpr Row kStoreRows[] = {
+    {"repository-cache", TERN_SET(return SetText(o.repository.store.cache_folder, v))},
+    {"repository-cache-bytes", TERN_SET(return SetInteger(o.repository.store.cache_bytes, v, 0, INT64_MAX))},
+    {"store-settle-secs", TERN_SET(return SetInteger(o.repository.store.settle, v, 0, 86400))},
+    {"store-timeout-secs", SetStoreTimeout},
+    {"store-attempts", TERN_SET(return SetInteger(o.repository.store.attempts, v, 1, 100))},
+    {"store-ca", TERN_SET(return SetText(o.repository.store.authorities, v))},
+    {"store-anonymous", TERN_SET(return SetFlag(o.repository.store.anonymous, v))},
+    {"s3-endpoint", TERN_SET(return SetText(o.repository.store.s3_endpoint, v))},
+    {"s3-region", TERN_SET(return SetText(o.repository.store.s3_region, v))},
+    {"s3-addressing", SetAddressing},
+};
 constexpr Row kNetRows[] = {
     {"address", TERN_SET(return SetText(o.address, v))},
     {"http-port", TERN_SET(return SetPort(o.http.listen.port, v))},
@@ -170,6 +200,7 @@ constexpr Row kNetRows[] = {
     {"max-message-bytes", TERN_SET(return SetInteger(o.grpc.max_message_bytes, v, 1, INT32_MAX))},
 };
 constexpr Row kOtherRows[] = {
+    {"rollout-state", TERN_SET(return SetText(o.rollout_state, v))},
     {"ready-file", TERN_SET(return SetText(o.ready_file, v))},
     {"shared-memory", TERN_SET(return SetFlag(o.shared_memory, v))},
     {"max-body-bytes", TERN_SET(return SetInteger(o.limits.body_bytes, v, 1, kLarge))},
@@ -285,6 +316,7 @@ ServeOptions Defaults() {
 
 Status ApplySetting(const std::string& name, const std::string& value, ServeOptions& options) {
   for (const auto& rows : {std::pair(std::begin(kModelRows), std::end(kModelRows)),
+                           std::pair(std::begin(kStoreRows), std::end(kStoreRows)),
                            std::pair(std::begin(kNetRows), std::end(kNetRows)),
                            std::pair(std::begin(kOtherRows), std::end(kOtherRows))})
     for (const Row* row = rows.first; row != rows.second; ++row)

@@ -5,6 +5,7 @@
 #include "server/cache/response_cache.h"
 #include "server/main/options.h"
 #include "server/net/loop.h"
+#include "server/rollout/rollouts.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tern::server {
@@ -41,6 +42,7 @@ class RunningServer {
   std::unique_ptr<Scheduler> scheduler_;
   Registry registry_;
   std::unique_ptr<Observer> observer_;
+  std::unique_ptr<Rollouts> rollouts_;
   std::unique_ptr<Repository> repository_;
   std::unique_ptr<SharedMemoryControl> shared_memory_;
   std::unique_ptr<Loops> loops_;

@@ -18,8 +18,9 @@ struct SettingRow {
 
 inline constexpr SettingRow kServeSettings[] = {
     // What is served.
-    {"Models", "repository", SettingKind::kList, "DIR", "model-repository,model-store",
-     "folder of models in Triton's layout: DIR/MODEL/VERSION/model.onnx; may be repeated"},
+    {"Models", "repository", SettingKind::kList, "DIR|URL", "model-repository,model-store",
+     "models in Triton's layout: DIR/MODEL/VERSION/model.onnx, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, "
+     "https://HOST/PATH; may be repeated"},
     {"Models", "model", SettingKind::kList, "NAME=PATH", "",
      "serve one model file or folder as version 1 of NAME; may be repeated"},
     {"Models", "model-control", SettingKind::kText, "none|poll|explicit", "model-control-mode",
@@ -36,6 +37,8 @@ inline constexpr SettingRow kServeSettings[] = {
      "model of --model cannot be loaded)"},
     {"Models", "no-auto-complete", SettingKind::kFlag, "", "disable-auto-complete-config",
      "do not fill in missing parts of configurations from the model files"},
+    {"Models", "rollout-state", SettingKind::kText, "FILE", "",
+     "keep labels and the state of rollouts in FILE (.tern-rollouts.json in the first --repository)"},
     {"Models", "change-order", SettingKind::kText, "ORDER", "",
      "load-first: old versions serve until new ones are ready. unload-first: old versions are unloaded before, "
      "and requests wait; takes less memory (load-first)"},
@@ -50,6 +53,28 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "cache", SettingKind::kGroups, "KIND:NAME=VALUE,…", "cache-config",
      "keep responses of models with response_cache: local:size=64M in the server's memory, redis:host=H,port=N "
      "in Redis; may be repeated (no cache)"},
+
+    // Copies of remote repositories.
+    {"Remote repositories", "repository-cache", SettingKind::kText, "DIR", "",
+     "folder of local copies, which survives restarts (a temporary folder)"},
+    {"Remote repositories", "repository-cache-bytes", SettingKind::kText, "N", "",
+     "limit on the copies of each remote repository (0: what the disk has)"},
+    {"Remote repositories", "store-settle-secs", SettingKind::kText, "N", "",
+     "copy a version without SHA256SUMS when it did not change for N seconds (10)"},
+    {"Remote repositories", "store-timeout-secs", SettingKind::kText, "N", "",
+     "repeat a request if the store sends nothing for N seconds (30)"},
+    {"Remote repositories", "store-attempts", SettingKind::kText, "N", "",
+     "attempts of each request to a store, with growing pauses (5)"},
+    {"Remote repositories", "store-ca", SettingKind::kText, "FILE", "",
+     "PEM file of the authorities that sign certificates of stores (those of the system)"},
+    {"Remote repositories", "store-anonymous", SettingKind::kFlag, "", "",
+     "send requests to S3 and Google Cloud Storage without credentials"},
+    {"Remote repositories", "s3-endpoint", SettingKind::kText, "URL", "",
+     "address of a service with the interface of S3 (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or Amazon's)"},
+    {"Remote repositories", "s3-region", SettingKind::kText, "NAME", "",
+     "region of the buckets (AWS_REGION, AWS_DEFAULT_REGION, the profile's, or us-east-1)"},
+    {"Remote repositories", "s3-addressing", SettingKind::kText, "auto|path|virtual", "",
+     "whether the bucket is in the path or in the host (virtual for Amazon's endpoint, else path)"},
 
     // Where clients connect.
     {"Addresses", "address", SettingKind::kText, "ADDR", "", "address of all ports (0.0.0.0)"},

@@ -90,7 +90,7 @@ class TestClient {
 };
 
 // A temporary folder with ca.pem, server.pem, server.key, client.pem and client.key. The authority of ca.pem
-// signs both certificates.
+// signs both certificates. That of the server is for localhost and 127.0.0.1.
 class TestCertificates {
  public:
   TestCertificates() {
@@ -126,6 +126,12 @@ class TestCertificates {
     X509_set_issuer_name(x, issuer ? X509_get_subject_name(issuer) : subject);
     if (!issuer) {
       X509_EXTENSION* e = X509V3_EXT_conf_nid(nullptr, nullptr, NID_basic_constraints, "critical,CA:TRUE");
+      X509_add_ext(x, e, -1);
+      X509_EXTENSION_free(e);
+    }
+    if (std::string_view(name) == "server") {
+      X509_EXTENSION* e =
+          X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1");
       X509_add_ext(x, e, -1);
       X509_EXTENSION_free(e);
     }

@@ -11,6 +11,8 @@
 
 namespace tern::server {
 
+class MetricsText;
+
 struct ObserveOptions {
   std::string service = "tern", version;
   std::string access_log;      // a file; "-": standard output; empty: none
@@ -19,6 +21,8 @@ struct ObserveOptions {
   LogStart log;
   PayloadOptions payload;
 };
+
+class MetricsText;
 
 class Observer : public Observability {
  public:

@@ -8,6 +8,7 @@
 #include "server/generate/generator_files.h"
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
+#include "server/rollout/policy.h"
 #include "server/signatures/load_signatures.h"
 
 namespace tern::server {
@@ -186,8 +187,14 @@ Result<LoadPlan> Loader::Plan(const ModelSource& source, const std::string& conf
   TERN_ASSIGN(plan.life_cycle, LifeCycleOf(message, options_));
   for (const auto& step : message.ensemble_scheduling().step()) plan.steps.push_back(step.model_name());
   plan.ensemble = message.has_ensemble_scheduling();
-  for (const std::string& version :
-       SelectVersions(message, ListVersions(source, !plan.ensemble), plan.missing))
+  const auto existing = ListVersions(source, !plan.ensemble);
+  auto versions = SelectVersions(message, existing, plan.missing);
+  if (options_.selector)
+    options_.selector->Select(
+        source.name,
+        {existing, message.parameters().contains(kRolloutParameter), message.version_policy().has_specific()},
+        versions);
+  for (const std::string& version : versions)
     plan.versions.emplace_back(version, VersionPrint(source, version, config_json));
   if (plan.versions.empty() && plan.missing.empty())
     return NotFound("the model has no version: no folder with a number as its name");

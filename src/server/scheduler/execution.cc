@@ -52,7 +52,7 @@ class Runner {
     stages.end = Clock::now();
     Account(layout, stages, CpuTime() - cpu_before);
     for (const QueuedCallPtr& call : pick.calls)
-      if (call) SetStages(call->times, stages);
+      if (call) SetStages(call->times, stages, static_cast<int>(layout.total));
     if (!parts.ok() && may_retry && parts.status().code() != Code::kCancelled) return parts.TakeStatus();
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
@@ -132,7 +132,8 @@ class Runner {
     times.earlier.output += end - times.output;
   }
 
-  static void SetStages(CallTimes& times, const Stages& stages) {
+  static void SetStages(CallTimes& times, const Stages& stages, int batch) {
+    times.batch = batch;
     times.input = stages.input;
     times.compute = stages.compute;
     times.output = stages.output;
@@ -182,7 +183,7 @@ std::chrono::nanoseconds ThreadCpuTime() {
 }
 
 void SetTimes(CallTimes& times, Clock::time_point now) {
-  times = {now, now, now, now, now, now, {}, times.cache, times.held};
+  times = {now, now, now, now, now, now, {}, times.cache, 0, times.held};
 }
 
 }  // namespace tern::server

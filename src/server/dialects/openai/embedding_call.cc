@@ -43,8 +43,10 @@ class EmbeddingCall::QueuedRun {
 };
 
 std::shared_ptr<PipelineModel> EmbedderOf(const std::shared_ptr<ModelVersion>& version) {
-  const auto cached = std::dynamic_pointer_cast<CachedModel>(version);
-  auto model = std::dynamic_pointer_cast<PipelineModel>(cached ? cached->model() : version);
+  const auto behind = version->behind();  // during a rollout, the stable version makes the embeddings
+  const std::shared_ptr<ModelVersion> one = behind ? behind : version;
+  const auto cached = std::dynamic_pointer_cast<CachedModel>(one);
+  auto model = std::dynamic_pointer_cast<PipelineModel>(cached ? cached->model() : one);
   if (!model) return nullptr;
   const pipeline::Binding& binding = model->parts().steps->binding();
   if (binding.inputs.size() != 1 || binding.outputs.size() != 1 || binding.frames ||
