@@ -8,6 +8,7 @@
 #include "data/npy.h"
 #include "tools/server_library.h"
 #include "tools/shapes.h"
+#include "tools/token.h"
 #include "tools/tool.h"
 
 namespace tern::tools {
@@ -49,6 +50,7 @@ void GoldenTool::Declare(Args& args) {
   args.Positional("MODEL", target_.model, "the model's name");
   args.Option("-o,--output", folder_, "DIR", "write one golden request per file to this folder");
   args.Option("--jsonl", lines_, "FILE", "write the requests, one per line, for warming up");
+  args.Option("--token", target_.token, "TOKEN", "token of a server with access control (TERN_TOKEN)");
   args.Option("--version", target_.version, "V", "version of the model (the latest)");
   args.Option("--request", requests_, "FILE", "send this v2 request in JSON (repeatable)");
   args.Option("--count", count_, "N", "number of requests that are made up if there is no --request (1)", 1,
@@ -86,6 +88,7 @@ Status GoldenTool::Check() const {
 Result<server::RecordCommand> GoldenTool::Command() const {
   TERN_TRY(Check());
   server::RecordCommand command{target_, {}, static_cast<int>(count_)};
+  TERN_ASSIGN(command.target.token, TokenOr(target_.token));
   command.target.seed = static_cast<uint64_t>(seed_);
   command.target.open_dim = dim_;
   for (const std::string& file : requests_) {

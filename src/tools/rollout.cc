@@ -7,6 +7,7 @@
 
 #include "data/json_writer.h"
 #include "tools/server_library.h"
+#include "tools/token.h"
 #include "tools/tool.h"
 #include "tools/units.h"
 
@@ -47,6 +48,7 @@ class RolloutTool : public Tool {
     args.Option("--label", label_, "NAME", "label: name of the label");
     args.Option("--reason", reason_, "TEXT", "is recorded in the history");
     args.Option("--watch", watch_, "S", "status: print again every S seconds until no rollout runs");
+    args.Option("--token", token_, "TOKEN", "token of a server with access control (TERN_TOKEN)");
     args.Flag("--json", json_, "print the server's answer: one JSON object");
   }
   Result<int> Run(const Args& args) override;
@@ -55,7 +57,7 @@ class RolloutTool : public Tool {
   Result<std::string> Body(const Args& args) const;
   Status CheckOptions(const Args& args) const;
 
-  std::string url_, model_, action_ = "status", version_, stable_, policy_, weight_, label_, reason_;
+  std::string url_, model_, action_ = "status", version_, stable_, policy_, weight_, label_, reason_, token_;
   double watch_ = 0;
   bool json_ = false;
 };
@@ -201,9 +203,10 @@ bool IsRunning(const std::string& text) {
 Result<int> RolloutTool::Run(const Args& args) {
   TERN_TRY(CheckOptions(args));
   TERN_ASSIGN(const std::string body, Body(args));
+  TERN_ASSIGN(const std::string token, TokenOr(token_));
   TERN_ASSIGN(const server::ServerLibrary* library, OpenServerLibrary());
   while (true) {
-    TERN_ASSIGN(const std::string answer, library->call(url_, PathOf(model_), body));
+    TERN_ASSIGN(const std::string answer, library->call(url_, PathOf(model_), body, token));
     if (json_)
       fmt::print("{}\n", answer);
     else

@@ -11,6 +11,9 @@
 
 namespace tern::server {
 
+class AccessControl;  // server/access/access.h
+class AuditLog;       // server/access/audit_log.h
+
 struct IndexEntry {
   std::string name, version;
   ModelState state = ModelState::kUnknown;
@@ -93,6 +96,7 @@ class SettingsControl {
 // What a front end reports about a finished request.
 struct AccessRecord {
   std::string_view protocol, method, target, model, version, request_id, error;
+  std::string_view user;            // the name in the access file; empty: unknown
   int status = 0;                   // the status code of HTTP or of gRPC
   uint64_t received = 0, sent = 0;  // bytes
   std::chrono::nanoseconds duration{0};
@@ -144,6 +148,8 @@ struct ServerContext {
   SharedMemoryControl* shared_memory = nullptr;  // null: off
   SettingsControl* settings = nullptr;
   Observability* observability = nullptr;
+  AccessControl* access = nullptr;  // null: everyone may do everything
+  AuditLog* audit = nullptr;        // null: off
   Limits limits;
   // All models to load at the start are loaded, and the server does not shut down.
   std::atomic<bool> ready{false};

@@ -61,8 +61,8 @@ class ModelVersion {
   // Returns the version that this object stands before during a rollout, or null.
   virtual std::shared_ptr<ModelVersion> behind() const { return nullptr; }
   // Answers the call with kResourceExhausted and returns true if Submit would refuse every request now
-  // because of the model's latency goal. Uses only request.arrived. A front end calls it before it decodes a
-  // request, so that requests that are refused take little processor time from the model.
+  // because of the model's latency goal. Uses only request.arrived and request.tenant. A front end calls it
+  // before it decodes a request, so that requests that are refused take little processor time from the model.
   virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
   // The entry points that Request::signature can name, sorted by name. Null for a model without signatures.
   virtual const std::vector<Signature>* signatures() const { return nullptr; }

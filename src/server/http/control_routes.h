@@ -16,6 +16,14 @@ enum class RouteThread {
 RouteThread ThreadOf(RouteKind kind);
 HttpReply HandleControl(ServerContext& context, const Route& route, Method method, std::string_view body);
 
+// Who sends a request, for the audit log.
+struct HttpActor {
+  std::string user, address, target;
+};
+// HandleControl, with lines in the audit log.
+HttpReply HandleAudited(ServerContext& context, const Route& route, Method method, std::string_view body,
+                        const HttpActor& actor);
+
 // HandleControl calls one of these functions.
 HttpReply HandleServerRoute(ServerContext& context, const Route& route);
 HttpReply HandleModelRoute(ServerContext& context, const Route& route);

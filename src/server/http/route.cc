@@ -271,8 +271,61 @@ ApiGroup GroupOf(RouteKind kind) {
     case RouteKind::kCudaMemoryRegister:
     case RouteKind::kCudaMemoryUnregister:
       return ApiGroup::kSharedMemory;
+    case RouteKind::kMetrics:
+      return ApiGroup::kMetrics;
     default:
       return ApiGroup::kNone;
+  }
+}
+
+bool Changes(RouteKind kind, Method method) {
+  const bool reads = method == Method::kGet || method == Method::kHead;
+  switch (kind) {
+    case RouteKind::kTrace:
+    case RouteKind::kLogging:
+      return !reads;
+    case RouteKind::kNotFound:
+    case RouteKind::kBadTarget:
+    case RouteKind::kServerMetadata:
+    case RouteKind::kLive:
+    case RouteKind::kReady:
+    case RouteKind::kModelMetadata:
+    case RouteKind::kModelReady:
+    case RouteKind::kModelConfig:
+    case RouteKind::kModelStats:
+    case RouteKind::kInfer:
+    case RouteKind::kGenerate:
+    case RouteKind::kGenerateStream:
+    case RouteKind::kIndex:
+    case RouteKind::kSystemMemoryStatus:
+    case RouteKind::kCudaMemoryStatus:
+    case RouteKind::kMetrics:
+    case RouteKind::kOpenAiModels:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
+    case RouteKind::kTfsPredict:
+    case RouteKind::kTfsClassify:
+    case RouteKind::kTfsRegress:
+    case RouteKind::kTfsStatus:
+    case RouteKind::kTfsMetadata:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool ConcernsAllModels(RouteKind kind) {
+  switch (kind) {
+    case RouteKind::kModelStats:
+    case RouteKind::kTrace:
+    case RouteKind::kLogging:
+    case RouteKind::kIndex:
+    case RouteKind::kMetrics:
+    case RouteKind::kOpenAiModels:
+      return true;
+    default:
+      return false;
   }
 }
 

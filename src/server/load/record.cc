@@ -25,7 +25,8 @@ Result<std::vector<std::string>> MakeUp(const Url& url, const RecordCommand& com
 
 Result<std::vector<RecordedPair>> RecordRequests(const RecordCommand& command) {
   const LoadCommand& target = command.target;
-  TERN_ASSIGN(const Url url, ParseUrl(target.url, 8000));
+  TERN_ASSIGN(Url url, ParseUrl(target.url, 8000));
+  url.token = target.token;
   std::vector<std::string> bodies = command.requests;
   if (bodies.empty()) {
     TERN_ASSIGN(bodies, MakeUp(url, command));

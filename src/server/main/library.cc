@@ -22,8 +22,13 @@ Result<LoadReport> LoadEntry(const LoadCommand& command) {
   return Guard([&] { return RunLoad(command); });
 }
 
-Result<std::string> GetEntry(const std::string& url, const std::string& path) {
+Result<std::string> AddTokenEntry(const TokenCommand& command) {
+  return Guard([&] { return AddToken(command); });
+}
+
+Result<std::string> GetEntry(const std::string& url, const std::string& path, const std::string& token) {
   TERN_ASSIGN(Url place, ParseUrl(url, 8002));
+  place.token = token;
   place.path = path;
   TERN_ASSIGN(const HttpAnswer answer, Fetch(place, "GET", "", "", std::chrono::seconds(10)));
   if (answer.status != 200) return IoError(url, path, " answers with status ", answer.status);
@@ -40,8 +45,10 @@ std::string ErrorText(const std::string& body) {
   return status.ok() && !text.empty() ? text : body.substr(0, 200);
 }
 
-Result<std::string> CallEntry(const std::string& url, const std::string& path, const std::string& body) {
+Result<std::string> CallEntry(const std::string& url, const std::string& path, const std::string& body,
+                              const std::string& token) {
   TERN_ASSIGN(Url place, ParseUrl(url, 8000));
+  place.token = token;
   place.path = path;
   TERN_ASSIGN(const HttpAnswer answer, Fetch(place, body.empty() ? "GET" : "POST", "application/json", body,
                                              std::chrono::seconds(120)));
@@ -56,13 +63,14 @@ Result<std::vector<RecordedPair>> RecordEntry(const RecordCommand& command) {
 }  // namespace
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_2() {
+extern "C" const tern::server::ServerLibrary* tern_server_3() {
   static constexpr tern::server::ServerLibrary library{TERN_VERSION,
                                                        TERN_BUILD,
                                                        &tern::server::ServeEntry,
                                                        &tern::server::LoadEntry,
                                                        &tern::server::GetEntry,
                                                        &tern::server::CallEntry,
+                                                       &tern::server::AddTokenEntry,
                                                        &tern::server::RecordEntry};
   return &library;
 }

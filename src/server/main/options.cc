@@ -125,8 +125,28 @@ Status SetConnections(ServeOptions& o, const std::string& value) {
   return {};
 }
 
-Status SetTls(ServeOptions& o, std::string TlsOptions::*field, const std::string& value) {
-  o.http.listen.tls.*field = o.grpc.listen.tls.*field = value;
+template <class T> Status SetTls(ServeOptions& o, T TlsOptions::*field, T value) {
+  o.http.listen.tls.*field = o.grpc.listen.tls.*field = std::move(value);
+  return {};
+}
+
+// Sets a flag to whether the value is the second word. Any other value than the two words is refused.
+Status SetTlsChoice(ServeOptions& o, bool TlsOptions::*field, const char* no, const char* yes,
+                    const std::string& value) {
+  if (value != no && value != yes) return InvalidArgument("'", value, "' must be ", no, " or ", yes);
+  return SetTls(o, field, value == yes);
+}
+
+Status SetOpen(ServeOptions& o, const std::string& value) {
+  o.access.open_health = o.access.open_metrics = false;
+  for (const std::string& word : SplitText(value, ',')) {
+    if (word == "health")
+      o.access.open_health = true;
+    else if (word == "metrics")
+      o.access.open_metrics = true;
+    else if (word != "none" || value != "none")
+      return InvalidArgument("'", value, "' must be none, health, metrics or health,metrics");
+  }
   return {};
 }
 
@@ -184,6 +204,15 @@ constexpr Row kNetRows[] = {
     {"tls-certificate", TERN_SET(return SetTls(o, &TlsOptions::certificate, v))},
     {"tls-key", TERN_SET(return SetTls(o, &TlsOptions::key, v))},
     {"tls-client-ca", TERN_SET(return SetTls(o, &TlsOptions::client_ca, v))},
+    {"tls-client-auth",
+     TERN_SET(return SetTlsChoice(o, &TlsOptions::client_optional, "require", "request", v))},
+    {"tls-min-version", TERN_SET(return SetTlsChoice(o, &TlsOptions::only_tls13, "1.2", "1.3", v))},
+    {"metrics-tls", TERN_SET(return SetFlag(o.metrics_tls, v))},
+    {"access-file", TERN_SET(return SetText(o.access.file, v))},
+    {"access-open", SetOpen},
+    {"access-failures", TERN_SET(return SetInteger(o.access.failures_per_minute, v, 0, 1'000'000))},
+    {"audit-log", TERN_SET(return SetText(o.audit.file, v))},
+    {"audit-required", TERN_SET(return SetFlag(o.audit.required, v))},
     {"http-restricted-api", TERN_SET(return o.http.restrictions.Add(v, "", "api"))},
     {"grpc-restricted-protocol",
      TERN_SET(return o.grpc.restrictions.Add(v, "triton-grpc-protocol-", "protocol"))},
@@ -297,6 +326,9 @@ Status Check(const ServeOptions& o) {
   if (!tls.client_ca.empty() && tls.certificate.empty())
     return InvalidArgument("tls-client-ca needs tls-certificate");
   TERN_TRY(CheckCache(o.cache));
+  if (tls.client_optional && tls.client_ca.empty())
+    return InvalidArgument("tls-client-auth needs tls-client-ca");
+  if (o.metrics_tls && tls.certificate.empty()) return InvalidArgument("metrics-tls needs tls-certificate");
   if (!o.serve_http && !o.serve_grpc) return InvalidArgument("neither HTTP nor gRPC is served");
   return {};
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/access/access.h"
+#include "server/access/audit_log.h"
 #include "server/cache/cache_options.h"
 #include "server/grpc/grpc_server.h"
 #include "server/http/http_server.h"
@@ -22,6 +24,9 @@ struct ServeOptions {
   ListenOptions metrics;
   bool serve_http = true, serve_grpc = true, serve_metrics = true;
   Limits limits;
+  AccessOptions access;
+  AuditOptions audit;
+  bool metrics_tls = false;  // the metrics port uses the certificate, too
   ObserveOptions observe;
   CacheOptions cache;
   bool shared_memory = false;

@@ -71,7 +71,9 @@ Status RunningServer::Open(const ServeOptions& options) {
   return {};
 }
 
-Status RunningServer::Listen(const ServeOptions& options) {
+Status RunningServer::Listen(ServeOptions options) {
+  TERN_ASSIGN(security_, Security::Open(options, context_));
+  observer_->AddMetrics([security = security_.get()](MetricsText& text) { security->AppendMetrics(text); });
   TERN_ASSIGN(loops_, Loops::Start(options.loops > 0 ? options.loops : UsableCores()));
   if (options.serve_http) {
     TERN_ASSIGN(http_, HttpServer::Start(*loops_, context_, options.http));
@@ -82,8 +84,9 @@ Status RunningServer::Listen(const ServeOptions& options) {
     observer_->AddConnections("grpc", [grpc = grpc_.get()] { return grpc->connections(); });
   }
   if (options.serve_metrics) {
-    TERN_ASSIGN(metrics_, StartMetricsServer(*loops_, context_, options.metrics));
+    TERN_ASSIGN(metrics_, StartMetricsServer(*loops_, context_, options.metrics, options.http.restrictions));
   }
+  security_->Start();
   return {};
 }
 

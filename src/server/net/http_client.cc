@@ -254,6 +254,7 @@ Result<HttpAnswer> Fetch(const Url& url, std::string_view method, std::string_vi
   request.body = body;
   request.fields = {{"Connection", "close"}};
   if (!content_type.empty()) request.fields.emplace_back("Content-Type", content_type);
+  if (!url.token.empty()) request.fields.emplace_back("Authorization", StrCat("Bearer ", url.token));
   Stop stop;
   stop.deadline = Stop::Clock::now() + limit;
   Result<HttpAnswer> answer = client->Send(url, request, stop);

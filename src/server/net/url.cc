@@ -58,6 +58,10 @@ std::string HostField(const Url& url) {
   return host;
 }
 
+std::string AuthorizationLine(const Url& url) {
+  return url.token.empty() ? "" : StrCat("Authorization: Bearer ", url.token, "\r\n");
+}
+
 std::string PlaceOf(const Url& url) { return StrCat(url.tls ? "https://" : "http://", HostField(url)); }
 
 std::string PercentEncode(std::string_view text, bool keep_slash) {

@@ -12,6 +12,7 @@ struct Url {
   int port = 0;
   std::string path = "/";  // with the query
   bool tls = false;        // https
+  std::string token;       // sent as "Authorization: Bearer TOKEN"; empty: none
 };
 
 // Parses "http://host:port/path", "https://host/path", "host:port" or "[::1]:8000". A URL without a port gets
@@ -22,6 +23,9 @@ Result<Url> ParseUrl(std::string_view text, int default_port);
 std::string HostField(const Url& url);
 // Returns "https://host:port", for messages.
 std::string PlaceOf(const Url& url);
+
+// Returns the line "Authorization: Bearer TOKEN\r\n", or "" if the URL has no token.
+std::string AuthorizationLine(const Url& url);
 
 // Percent-encodes all bytes but unreserved characters (RFC 3986). keep_slash leaves '/' as it is.
 std::string PercentEncode(std::string_view text, bool keep_slash = false);

@@ -96,6 +96,7 @@ void AppendAccessLine(const AccessRecord& record, std::chrono::system_clock::tim
   AppendField(",\"protocol\":", record.protocol, out);
   AppendField(",\"method\":", record.method, out);
   AppendField(",\"target\":", record.target, out);
+  AppendField(",\"user\":", record.user, out);
   out += ",\"status\":";
   AppendText(out, record.status);
   AppendField(",\"model\":", record.model, out);

@@ -36,7 +36,7 @@ class Observer : public Observability {
   virtual void AddCache(std::shared_ptr<ResponseCache> cache) = 0;
   // Reads the statistics of the models' stages. Called about once per second.
   virtual void Tick() = 0;
-  // Adds a function that appends further metrics. Must be called before the first request.
+  // Adds metrics. The function is called on any thread. Must be called before the first request.
   virtual void AddMetrics(std::function<void(MetricsText&)> append) = 0;
   // Opens the access log again. Called after a program has renamed the file.
   virtual void Reopen() = 0;

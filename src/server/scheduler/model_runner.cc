@@ -103,7 +103,7 @@ bool ModelRunner::RefuseIfOverloaded(Call& call) {
   {
     const std::lock_guard lock(mutex_);
     if (draining_) return false;
-    status = feeder_->CheckLoad(call.request.arrived, now, retry_after);
+    status = feeder_->CheckLoad(call.request.arrived, call.request.tenant, now, retry_after);
   }
   if (status.ok()) return false;
   SetTimes(call.times, now);

@@ -58,7 +58,10 @@ std::shared_ptr<PipelineModel> EmbedderOf(const std::shared_ptr<ModelVersion>& v
 }
 
 EmbeddingCall::EmbeddingCall(HttpConnection& connection)
-    : loop_(connection.link()), context_(connection.context()), connection_(connection.weak_from_this()) {}
+    : loop_(connection.link()),
+      context_(connection.context()),
+      connection_(connection.weak_from_this()),
+      visitor_(connection.visitor()) {}
 
 void EmbeddingCall::Describe(AccessRecord& record) const {
   const std::lock_guard lock(mutex_);
@@ -90,6 +93,7 @@ void EmbeddingCall::Answer(HttpReply reply) {
   loop_->Post([self = shared_from_this(), this, posted] {
     if (const auto connection = connection_.lock()) connection->ReplyLater(*this, std::move(*posted));
     reservation_ = {};
+    permit_.Release();
   });
 }
 
@@ -119,7 +123,10 @@ RequestFault EmbeddingCall::Begin(std::string_view body) {
 }
 
 Status EmbeddingCall::FindModel() {
-  auto found = context_.models->Find(request_.model);
+  // A model that the client must not use looks like one that does not exist.
+  auto found = visitor_.PermitsModel(request_.model)
+                   ? context_.models->Find(request_.model)
+                   : Result<std::shared_ptr<ModelVersion>>(NotFound("not permitted"));
   if (!found.ok())
     return Status(found.status().code() == Code::kUnavailable ? Code::kUnavailable : Code::kNotFound,
                   StrCat("The model `", request_.model, "` does not exist or is not loaded"));
@@ -188,6 +195,7 @@ Status EmbeddingCall::Submit() {
   const auto call = std::make_shared<ModelCall>(shared_from_this());
   call->request.arrived = arrived;
   call->request.trace = trace;
+  SetTenant(visitor_, call->request);
   const std::pair<std::string, Values> sources[] = {
       {input.tensor, &Row::ids}, {input.mask, &Row::mask}, {input.type_ids, &Row::types}};
   for (const auto& [name, values] : sources) {
