@@ -76,6 +76,9 @@ void LoadTool::Declare(Args& args) {
   args.Choice("--shared-memory", shared_memory_, {"none", "system"},
               "send inputs in shared memory (system) or in the request (none)");
   args.Flag("--json-tensors", command_.json, "send tensors as JSON instead of binary data (HTTP only)");
+  args.Option("--recorded", command_.recorded, "FILE",
+              "send the requests of a file, one line of JSON each, as tern serve --payload-log writes them "
+              "(HTTP only)");
   args.Option("--svg", svg_, "FILE", "write a plot of latency by percentile");
   args.Option("--goal", command_.goal_ms, "MS",
               "with --json: goodput counts only answers within MS milliseconds (all answers)");
@@ -110,6 +113,8 @@ Result<LoadCommand> LoadTool::Command(const Args& args) const {
   c.open_dim = dim_;
   c.seed = static_cast<uint64_t>(seed_);
   const int modes = args.Given("--concurrency") + args.Given("--rate") + args.Given("--steps");
+  if (!c.recorded.empty() && (c.grpc || c.shared_memory || !shapes_.empty() || !inputs_.empty()))
+    return InvalidArgument("--recorded excludes --protocol grpc, --shared-memory, --shape and --input");
   if (modes > 1) return InvalidArgument("only one of --concurrency, --rate and --steps may be given");
   if (args.Given("--rate")) {
     TERN_ASSIGN(c.rates, Rates(fmt::format("{}", rate_)));

@@ -64,6 +64,15 @@ void AddHistogram(const MetricSample& m, ModelSample& model) {
   if (EndsWith(m.name, "_bucket")) phase.buckets[Number(LabelOf(m, "le"))] = m.value;
 }
 
+// The samples of tern_bottleneck are before those of the times.
+void AddStage(const MetricSample& m, ModelSample& model) {
+  const std::string stage = LabelOf(m, "stage");
+  if (m.name == "tern_bottleneck" && m.value == 1) model.bottleneck = stage;
+  if (stage.empty() || stage != model.bottleneck) return;
+  if (m.name == "tern_stage_seconds") model.bottleneck_seconds = m.value;
+  if (m.name == "tern_stage_usual_seconds") model.bottleneck_usual_seconds = m.value;
+}
+
 void Add(const MetricSample& m, ModelSample& model) {
   if (m.name == "nv_inference_request_success") model.success = m.value;
   if (m.name == "nv_inference_request_failure") model.failure += m.value;
@@ -72,6 +81,9 @@ void Add(const MetricSample& m, ModelSample& model) {
   if (m.name == "nv_inference_pending_request_count") model.pending = m.value;
   if (m.name == "tern_model_cpu_seconds_total") model.cpu_seconds = m.value;
   if (m.name == "tern_model_memory_bytes") model.memory_bytes = m.value;
+  if (m.name == "nv_cache_num_hits_per_model") model.cache_hits = m.value;
+  if (m.name == "nv_cache_num_misses_per_model") model.cache_misses = m.value;
+  AddStage(m, model);
   if (StartsWith(m.name, "tern_request_duration_seconds")) AddHistogram(m, model);
   if (const char* phase = PhaseOfCounter(m.name); phase && model.phases[phase].count == 0)
     model.phases[phase].seconds = m.value * 1e-6;
@@ -144,6 +156,12 @@ ModelRates RatesOf(const ModelSample& before, const ModelSample& now, double sec
   r.batch = executions > 0 ? (now.inferences - before.inferences) / executions : 0;
   r.cores = std::max(0.0, now.cpu_seconds - before.cpu_seconds) / seconds;
   r.pending = now.pending;
+  r.bottleneck = now.bottleneck;
+  r.bottleneck_ms = now.bottleneck_seconds * 1e3;
+  r.bottleneck_usual_ms = now.bottleneck_usual_seconds * 1e3;
+  const double hits = now.cache_hits - before.cache_hits;
+  const double searches = hits + now.cache_misses - before.cache_misses;
+  if (searches > 0) r.hit_share = hits / searches;
   for (const auto& [name, phase] : now.phases) {
     const PhaseCount& old = PhaseOf(before, name);
     const double count = phase.count - old.count > 0 ? phase.count - old.count : requests;

@@ -25,6 +25,9 @@ struct ModelSample {
   double success = 0, failure = 0, inferences = 0, executions = 0, pending = 0, cpu_seconds = 0,
          memory_bytes = 0;
   std::map<std::string, PhaseCount> phases;  // "request", "queue", …
+  double cache_hits = 0, cache_misses = 0;
+  std::string bottleneck;  // the stage that the server names; empty: none, or another server
+  double bottleneck_seconds = 0, bottleneck_usual_seconds = 0;  // mean times of requests in that stage
 };
 
 // Returns the samples by model and version.
@@ -37,6 +40,9 @@ struct ModelRates {
   double mean_ms = 0, p50_ms = -1, p99_ms = -1;  // -1 if unknown
   std::string slowest;                           // the phase with the largest mean time
   double slowest_ms = 0;
+  double hit_share = -1;   // of the searches in the cache; -1: none
+  std::string bottleneck;  // empty: the server names none
+  double bottleneck_ms = 0, bottleneck_usual_ms = 0;
 };
 
 ModelRates RatesOf(const ModelSample& before, const ModelSample& now, double seconds);

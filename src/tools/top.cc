@@ -21,7 +21,7 @@ class TopTool : public Tool {
  public:
   const char* name() const override { return "top"; }
   const char* summary() const override {
-    return "live table of a server's models: rates, percentiles, phases";
+    return "live table of a server's models: rates, percentiles, bottlenecks";
   }
   const char* examples() const override {
     return "  tern top\n"
@@ -63,20 +63,29 @@ Result<Reading> Read(const server::ServerLibrary& library, const std::string& ur
 
 std::string Milliseconds(double ms) { return ms < 0 ? "-" : fmt::format("{:.3g}", ms); }
 
+// The stage that the server names, or the slowest one of a server that names none.
+std::string Bottleneck(const ModelRates& r) {
+  if (!r.bottleneck.empty())
+    return fmt::format("{} {:.3g} ms (usually {:.3g})", Printable(r.bottleneck), r.bottleneck_ms,
+                       r.bottleneck_usual_ms);
+  return r.slowest.empty() ? "-" : fmt::format("slowest: {} {:.3g} ms", Printable(r.slowest), r.slowest_ms);
+}
+
 void PrintTable(const Reading& before, const Reading& now) {
   const double seconds = std::chrono::duration<double>(now.time - before.time).count();
   if (now.utilization >= 0)
     fmt::print("cpu {:.0f} %   memory {}B   connections {:.0f}\n", now.utilization * 100,
                Thousands(now.resident), now.connections);
-  fmt::print("{:<24} {:>7} {:>9} {:>8} {:>6} {:>7} {:>8} {:>8} {:>8} {:>6}  {}\n", "model", "version",
-             "answers/s", "failed/s", "batch", "queued", "mean ms", "p50", "p99", "cores", "slowest phase");
+  fmt::print("{:<24} {:>7} {:>9} {:>8} {:>6} {:>7} {:>8} {:>8} {:>8} {:>6} {:>6}  {}\n", "model", "version",
+             "answers/s", "failed/s", "batch", "queued", "mean ms", "p50", "p99", "cores", "cached",
+             "bottleneck");
   for (const auto& [key, sample] : now.models) {
     const auto old = before.models.find(key);
     const ModelRates r = RatesOf(old == before.models.end() ? ModelSample() : old->second, sample, seconds);
-    fmt::print("{:<24} {:>7} {:>9.1f} {:>8.1f} {:>6.2f} {:>7.0f} {:>8.3g} {:>8} {:>8} {:>6.2f}  {}\n",
+    fmt::print("{:<24} {:>7} {:>9.1f} {:>8.1f} {:>6.2f} {:>7.0f} {:>8.3g} {:>8} {:>8} {:>6.2f} {:>6}  {}\n",
                Printable(key.first), Printable(key.second), r.requests, r.failures, r.batch, r.pending,
                r.mean_ms, Milliseconds(r.p50_ms), Milliseconds(r.p99_ms), r.cores,
-               r.slowest.empty() ? "-" : fmt::format("{} {:.3g} ms", Printable(r.slowest), r.slowest_ms));
+               r.hit_share < 0 ? "-" : fmt::format("{:.0f} %", r.hit_share * 100), Bottleneck(r));
   }
   std::fflush(stdout);
 }
@@ -94,12 +103,11 @@ void WriteModel(const std::string& model, const std::string& version, const Mode
   json.Key("mean_batch").Number(r.batch).Key("pending").Number(r.pending).Key("cores").Number(r.cores);
   json.Key("latency_ms").BeginObject().Key("mean").Number(r.mean_ms);
   if (r.p50_ms >= 0) json.Key("p50").Number(r.p50_ms).Key("p99").Number(r.p99_ms);
-  json.EndObject()
-      .Key("slowest_phase")
-      .Text(r.slowest)
-      .Key("slowest_phase_ms")
-      .Number(r.slowest_ms)
-      .EndObject();
+  json.EndObject();
+  if (r.hit_share >= 0) json.Key("cache_hit_share").Number(r.hit_share);
+  json.Key("bottleneck").Text(r.bottleneck).Key("bottleneck_ms").Number(r.bottleneck_ms);
+  json.Key("bottleneck_usual_ms").Number(r.bottleneck_usual_ms);
+  json.Key("slowest_phase").Text(r.slowest).Key("slowest_phase_ms").Number(r.slowest_ms).EndObject();
 }
 
 void PrintJson(const Reading& before, const Reading& now) {

@@ -20,6 +20,9 @@ class BackendSource {
 // "tensorflow", "pytorch" and "openvino". A plug-in with one of these names is never opened.
 bool IsBuiltIn(const std::string& backend);
 
+// Returns the path of a plug-in's library, or an empty text if there is none.
+std::string PlugInFile(const std::string& folder, const std::string& name);
+
 // Finds the built-in engine, and plug-ins libtern_backend_NAME.so in `folder`. If `folder` is empty, plug-ins
 // are searched beside the program, then beside this library. A plug-in is opened when the first model needs
 // it, and stays open.

@@ -63,11 +63,7 @@ class Backends : public BackendSource {
   Result<const TernBackend*> FindPlugIn(const std::string& name) const {
     if (!SafeName(name))
       return InvalidArgument("back end name '", name, "' must have 1 to 64 letters, digits, '_' and '-'");
-    std::error_code error;
-    for (const fs::path& folder : Folders(folder_)) {
-      const fs::path path = folder / StrCat("libtern_backend_", name, ".so");
-      if (fs::exists(path, error)) return Open(path, name);
-    }
+    if (const std::string path = PlugInFile(folder_, name); !path.empty()) return Open(path, name);
     return NotFound("there is no back end '", name, "': libtern_backend_", name,
                     ".so is not in the folder of back ends");
   }
@@ -83,6 +79,15 @@ bool IsBuiltIn(const std::string& backend) {
   for (const char* name : {"", "tern", "onnxruntime", "tensorflow", "pytorch", "openvino"})
     if (backend == name) return true;
   return false;
+}
+
+std::string PlugInFile(const std::string& folder, const std::string& name) {
+  std::error_code error;
+  for (const fs::path& place : Folders(folder)) {
+    const fs::path path = place / StrCat("libtern_backend_", name, ".so");
+    if (SafeName(name) && fs::exists(path, error)) return path;
+  }
+  return {};
 }
 
 std::unique_ptr<BackendSource> FindBackends(std::string folder) {

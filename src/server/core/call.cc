@@ -24,6 +24,8 @@ void Call::Respond(Response response) {
 void Call::Deliver(Response response) {
   while (true) {
     const bool last = response.final;
+    for (const auto& tap : taps_) tap(response);
+    if (last) taps_.clear();
     if (observer) observer->OnResponse(*this, response);
     OnResponse(std::move(response));
     if (last) return;

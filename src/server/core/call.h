@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "server/core/message.h"
 
@@ -26,6 +27,8 @@ struct CallTimes {
   Clock::time_point output;
   Clock::time_point finished;
   EarlierPhases earlier{};
+  // The part of the time before `queued` that the search in the response cache took.
+  std::chrono::nanoseconds cache{0};
   int batch = 0;                     // the size of the last execution's batch; 0: not known
   std::chrono::nanoseconds held{0};  // before `queued`, while the model was loaded; part of the queue's phase
 };
@@ -68,6 +71,12 @@ class Call : public std::enable_shared_from_this<Call> {
   // action.
   void OnCancel(std::function<void()> action);
 
+  // For the core. Adds a function that sees each response before OnResponse, on the same thread. It must not
+  // block. Called before the call is submitted to a model that may answer it.
+  void Tap(std::function<void(const Response&)> tap) { taps_.push_back(std::move(tap)); }
+  // For the core. An ensemble sets the identities of the versions that ran as its steps, in their order.
+  std::vector<std::string> step_identities;
+
  protected:
   // Called on any thread: any number of times with final = false, then exactly once with final = true. Must
   // not block, because it may run on the thread that executes models.
@@ -83,6 +92,7 @@ class Call : public std::enable_shared_from_this<Call> {
   std::thread::id canceller_;
   bool responding_ = false;  // a thread is in OnResponse and will deliver waiting_ afterwards
   std::deque<Response> waiting_;
+  std::vector<std::function<void(const Response&)>> taps_;
 };
 
 }  // namespace tern::server

@@ -34,6 +34,19 @@ Response Failure(Code code) {
   return response;
 }
 
+TEST(Call, TapsSeeEachResponseBeforeTheFrontEnd) {
+  const auto call = std::make_shared<TestCall>();
+  const auto owned = std::make_shared<int>();
+  std::vector<int> seen;
+  call->Tap([&, owned](const Response&) { seen.push_back(call->parts + 10 * call->finals); });
+  call->Tap([&](const Response& response) { seen.push_back(response.final ? 2 : 1); });
+  call->Respond(Part());
+  call->Respond(Response());
+  call->Respond(Response());
+  EXPECT_EQ(seen, (std::vector<int>{0, 1, 1, 2}));
+  EXPECT_EQ(owned.use_count(), 1) << "the taps of a finished call are destroyed";
+}
+
 TEST(Call, DropsResponsesAfterTheFinalOne) {
   const auto call = std::make_shared<TestCall>();
   call->Respond(Part());

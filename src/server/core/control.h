@@ -110,6 +110,8 @@ class Observability {
   virtual bool wants_access_log() const = 0;
   virtual void OnRequest(const AccessRecord& record) = 0;
   virtual std::string PrometheusText() = 0;
+  // Called for each inference that is parsed, before it is submitted to the version.
+  virtual void OnInference(Call& /*call*/, const ModelVersion& /*version*/) {}
 };
 
 // Limits on what a client can send. Each has its own error message.

@@ -122,6 +122,7 @@ struct ModelConfig {
   std::vector<BatchInput> batch_inputs;
   std::vector<BatchOutput> batch_outputs;
   bool decoupled = false;
+  bool response_cache = false;  // if the server has a cache, responses are stored in it
   LatencyGoal goal;
   // An execution that takes longer has failed: its requests are answered with an error. 0: no limit.
   std::chrono::milliseconds execution_timeout{0};

@@ -46,6 +46,11 @@ class ModelVersion {
   const ChangeMemory& change_memory() const { return change_memory_; }
   void SetChangeMemory(const ChangeMemory& memory) { change_memory_ = memory; }
 
+  // A text that no version with other files or another configuration has. Empty unless the server has a
+  // response cache. Set once, before other threads use the version.
+  const std::string& identity() const { return identity_; }
+  void SetIdentity(std::string identity) { identity_ = std::move(identity); }
+
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
@@ -87,6 +92,7 @@ class ModelVersion {
   const std::string version_;
   std::shared_ptr<ModelStatistics> statistics_ = std::make_shared<ModelStatistics>();
   std::chrono::nanoseconds load_time_{0};
+  std::string identity_;
   size_t golden_requests_ = 0;
   ChangeMemory change_memory_;
 };

@@ -47,6 +47,12 @@ Clock::time_point Begin(const CallTimes& times, Clock::time_point arrived) {
 
 }  // namespace
 
+const char* PhaseName(Phase phase) {
+  constexpr const char* kNames[kPhases] = {"request", "parse",  "queue", "input",
+                                           "compute", "output", "cache"};
+  return kNames[static_cast<size_t>(phase)];
+}
+
 void LatencyHistogram::Add(std::chrono::nanoseconds duration) {
   const int64_t ns = std::max<int64_t>(0, duration.count());
   buckets_[static_cast<size_t>(BucketOf(static_cast<double>(ns)))].fetch_add(1, std::memory_order_relaxed);
@@ -83,12 +89,15 @@ void ModelStatistics::AddSuccess(const CallTimes& times, Clock::time_point arriv
   const Clock::time_point begin = Begin(times, arrived);
   const std::array<std::chrono::nanoseconds, kPhases> phases = {
       Between(begin, times.finished),
-      std::max(std::chrono::nanoseconds(0), Between(begin, times.queued) - times.held),
+      std::max(std::chrono::nanoseconds(0), Between(begin, times.queued) - times.held - times.cache),
       Between(times.queued, times.started) + times.earlier.queue + times.held,
       Between(times.input, times.compute) + times.earlier.input,
       Between(times.compute, times.output) + times.earlier.compute,
-      Between(times.output, times.finished) + times.earlier.output};
-  for (size_t i = 0; i < phases.size(); ++i) histograms_[i].Add(phases[i]);
+      Between(times.output, times.finished) + times.earlier.output,
+      times.cache};
+  // Only calls that were searched in a cache count in the histogram of that phase.
+  const size_t used = times.cache.count() > 0 ? phases.size() : phases.size() - 1;
+  for (size_t i = 0; i < used; ++i) histograms_[i].Add(phases[i]);
   const std::lock_guard lock(mutex_);
   totals_.last_inference_ms = MillisecondsSinceEpoch();
   totals_.inference_count += static_cast<uint64_t>(std::max(items, 1));
@@ -104,6 +113,28 @@ void ModelStatistics::AddFailure(const CallTimes& times, Clock::time_point arriv
   totals_.last_inference_ms = MillisecondsSinceEpoch();
   Add(totals_.fail, Between(Begin(times, arrived), times.finished));
   ++totals_.failures[static_cast<size_t>(reason)];
+}
+
+void ModelStatistics::AddCacheHit(const CallTimes& times, Clock::time_point arrived) {
+  const Clock::time_point begin = Begin(times, arrived);
+  const auto request = Between(begin, times.finished);
+  const auto at = [this](Phase phase) -> LatencyHistogram& {
+    return histograms_[static_cast<size_t>(phase)];
+  };
+  at(Phase::kRequest).Add(request);
+  at(Phase::kParse).Add(Between(begin, times.queued - times.cache));
+  at(Phase::kCache).Add(times.cache);
+  const std::lock_guard lock(mutex_);
+  totals_.last_inference_ms = MillisecondsSinceEpoch();
+  Add(totals_.success, request);
+  Add(totals_.queue, {});
+  Add(totals_.cache_hit, times.cache);
+}
+
+void ModelStatistics::AddCacheMiss(std::chrono::nanoseconds duration, uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  totals_.cache_miss.count += count;
+  totals_.cache_miss.ns += static_cast<uint64_t>(std::max<int64_t>(0, duration.count()));
 }
 
 void ModelStatistics::AddExecution(int batch_size, std::chrono::nanoseconds input,

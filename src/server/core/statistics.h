@@ -34,8 +34,9 @@ class LatencyHistogram {
   std::atomic<uint64_t> sum_ns_{0};
 };
 
-enum class Phase { kRequest, kParse, kQueue, kInput, kCompute, kOutput };
-inline constexpr int kPhases = 6;
+enum class Phase { kRequest, kParse, kQueue, kInput, kCompute, kOutput, kCache };
+inline constexpr int kPhases = 7;
+const char* PhaseName(Phase phase);  // "request"
 enum class FailReason { kRejected, kCancelled, kBackend, kOther };
 inline constexpr int kFailReasons = 4;
 
@@ -48,6 +49,7 @@ struct StatisticsSnapshot {
   uint64_t last_inference_ms = 0;  // since the epoch
   uint64_t inference_count = 0, execution_count = 0;
   Duration success, fail, queue, compute_input, compute_infer, compute_output;
+  Duration cache_hit, cache_miss;          // of searches, and of storing responses after a miss
   std::map<int, BatchStatistics> batches;  // by batch size
   std::array<uint64_t, kFailReasons> failures{};
   uint64_t cpu_ns = 0;  // processor time of executions
@@ -61,6 +63,10 @@ class ModelStatistics {
   // batch dim.
   void AddSuccess(const CallTimes& times, Clock::time_point arrived, int items);
   void AddFailure(const CallTimes& times, Clock::time_point arrived, FailReason reason);
+  // Called instead of AddSuccess for a call that the response cache answers.
+  void AddCacheHit(const CallTimes& times, Clock::time_point arrived);
+  // Called for each search that found nothing, and again when its response is stored (`count` is 0 then).
+  void AddCacheMiss(std::chrono::nanoseconds duration, uint64_t count);
   // Called after each execution. `cpu` is the processor time of all threads that the execution used.
   void AddExecution(int batch_size, std::chrono::nanoseconds input, std::chrono::nanoseconds compute,
                     std::chrono::nanoseconds output, std::chrono::nanoseconds cpu);

@@ -1,6 +1,7 @@
 #include "server/grpc/infer_call.h"
 
 #include "server/access/access.h"
+#include "server/core/injected_delay.h"
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_request.h"
 #include "server/grpc/infer_response.h"
@@ -14,6 +15,7 @@ Status InferCall::Parse(InMessage message, ServerContext& context, uint64_t limi
 }
 
 Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_t limit) {
+  InjectDelay(Phase::kParse);
   InferParseOptions options;
   options.shared_memory = visitor_.Has(Right::kSharedMemory) ? context.shared_memory : nullptr;
   options.tensors = context.limits.tensors;
@@ -47,7 +49,9 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   if (auto chosen = model_->Choose(request)) model_ = std::move(chosen);
   uint64_t converted = 0;
   TERN_TRY(Complete(*model_, converted));
-  return reservation_.Add(context, converted) ? Status() : TooManyQueuedBytes(context, converted);
+  if (!reservation_.Add(context, converted)) return TooManyQueuedBytes(context, converted);
+  if (context.observability) context.observability->OnInference(*this, *model_);
+  return {};
 }
 
 void InferCall::TakeOrigin(GrpcStream& stream) {

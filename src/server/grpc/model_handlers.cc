@@ -25,8 +25,8 @@ void FillInference(const StatisticsSnapshot& snapshot, inference::InferStatistic
   Fill(snapshot.compute_input, out.mutable_compute_input());
   Fill(snapshot.compute_infer, out.mutable_compute_infer());
   Fill(snapshot.compute_output, out.mutable_compute_output());
-  Fill({}, out.mutable_cache_hit());
-  Fill({}, out.mutable_cache_miss());
+  Fill(snapshot.cache_hit, out.mutable_cache_hit());
+  Fill(snapshot.cache_miss, out.mutable_cache_miss());
 }
 
 void FillBatch(int size, const BatchStatistics& batch, inference::InferBatchStatistics& out) {

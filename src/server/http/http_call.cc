@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/core/injected_delay.h"
 #include "server/http/decimal.h"
 #include "server/http/generate_json.h"
 #include "server/http/infer_reply.h"
@@ -42,6 +43,7 @@ Status HttpCall::Reserve(uint64_t bytes) {
 }
 
 Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
+  InjectDelay(Phase::kParse);
   reservation_ = std::move(body.reservation);
   const InferSource source{&version_->config(), &context_.limits,
                            visitor_.Has(Right::kSharedMemory) ? context_.shared_memory : nullptr};
@@ -59,7 +61,9 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
   }
   TERN_TRY(ForwardHeaders(fields_, forward_.get(), request));
   if (auto chosen = version_->Choose(request)) splitter_ = std::exchange(version_, std::move(chosen));
-  return Reserve(body.bytes.size() + format_.converted);
+  TERN_TRY(Reserve(body.bytes.size() + format_.converted));
+  if (context_.observability) context_.observability->OnInference(*this, *version_);
+  return {};
 }
 
 Status HttpCall::ReadDialect(const IncomingBody&, const InferSource&, uint64_t&) {

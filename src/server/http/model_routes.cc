@@ -97,8 +97,8 @@ void AppendStatistics(std::string& out, ModelVersion& version) {
   AppendDuration(out, "compute_input", s.compute_input);
   AppendDuration(out, "compute_infer", s.compute_infer);
   AppendDuration(out, "compute_output", s.compute_output);
-  AppendDuration(out, "cache_hit", {});
-  AppendDuration(out, "cache_miss", {});
+  AppendDuration(out, "cache_hit", s.cache_hit);
+  AppendDuration(out, "cache_miss", s.cache_miss);
   out += "},\"response_stats\":{}";
   AppendBatches(out, s);
   out += ",\"memory_usage\":[{\"type\":\"CPU\",\"id\":0,\"byte_size\":";

@@ -1,6 +1,7 @@
 #include "server/load/load.h"
 
 #include "server/load/payload.h"
+#include "server/load/recorded.h"
 #include "server/load/step.h"
 
 namespace tern::server {
@@ -17,14 +18,19 @@ Result<LoadReport> RunLoad(const LoadCommand& command) {
   if (command.shared_memory) {
     TERN_ASSIGN(shared, SharedInputs::Create(url, command, inputs));
   }
-  const RequestBytes request = InferRequest(url, command, inputs, shared.get());
+  std::vector<RequestBytes> requests;
+  if (command.recorded.empty()) {
+    requests.push_back(InferRequest(url, command, inputs, shared.get()));
+  } else {
+    TERN_ASSIGN(requests, ReadRecorded(url, command));
+  }
   LoadReport report{StrCat(url.host, ":", url.port),
                     command.model,
                     command.grpc ? "grpc" : "http",
-                    request.bytes.size(),
+                    requests[0].bytes.size(),
                     {}};
   for (const double rate : command.rates.empty() ? std::vector<double>{0} : command.rates) {
-    TERN_ASSIGN(LoadStep step, RunStep(command, url, request, rate));
+    TERN_ASSIGN(LoadStep step, RunStep(command, url, requests, rate));
     report.steps.push_back(std::move(step));
     if (command.stop && command.stop()) break;
   }

@@ -32,6 +32,7 @@ struct LoadCommand {
   std::map<std::string, Tensor> inputs;  // inputs that the user gives; all others are random
   std::map<std::string, Dims> shapes;    // dims of random inputs, by name
   int64_t open_dim = 1;                  // size of open dims of random inputs
+  std::string recorded;  // HTTP only: a file of requests, which are sent one after the other; empty: none
   double timeout_seconds = 30;
   double goal_ms = 0;  // answers within this time are goodput; 0: all answers are
   std::function<void(const LoadProgress&)> progress;  // called about twice a second; may be empty

@@ -53,10 +53,11 @@ class Alarm final : public Watcher {
 
 class Step final : public AnswerSink {
  public:
-  Step(const LoadCommand& command, const Url& url, const RequestBytes& request, double rate, Loop& loop)
+  Step(const LoadCommand& command, const Url& url, const std::vector<RequestBytes>& requests, double rate,
+       Loop& loop)
       : command_(command),
         url_(url),
-        request_(request),
+        requests_to_send_(requests),
         rate_(rate),
         loop_(loop),
         random_(command.seed),
@@ -82,7 +83,8 @@ class Step final : public AnswerSink {
 
   const LoadCommand& command_;
   const Url& url_;
-  const RequestBytes& request_;
+  const std::vector<RequestBytes>& requests_to_send_;
+  size_t sent_ = 0;
   const double rate_;
   Loop& loop_;
   std::mt19937_64 random_;
@@ -131,7 +133,7 @@ void Step::SendOn(Slot& slot, Clock::time_point intended) {
   slot.sent = Clock::now();
   ++under_way_;
   if (intended >= begin_) ++requests_;
-  slot.connection->Send(request_, false);
+  slot.connection->Send(requests_to_send_[sent_++ % requests_to_send_.size()], false);
 }
 
 // Sends all due requests, each on a free connection, and sets the alarm for the next one.
@@ -258,10 +260,10 @@ LoadStep Step::Report() const {
 
 }  // namespace
 
-Result<LoadStep> RunStep(const LoadCommand& command, const Url& url, const RequestBytes& request,
-                         double rate) {
+Result<LoadStep> RunStep(const LoadCommand& command, const Url& url,
+                         const std::vector<RequestBytes>& requests, double rate) {
   TERN_ASSIGN(std::unique_ptr<Loop> loop, Loop::Create());
-  const auto step = std::make_unique<Step>(command, url, request, rate, *loop);
+  const auto step = std::make_unique<Step>(command, url, requests, rate, *loop);
   TERN_TRY(step->Begin());
   loop->Run();
   return step->Report();

@@ -6,8 +6,8 @@
 namespace tern::server::loadgen {
 
 // `rate` is in requests per second. If it is 0, the step is a closed loop with command.concurrency requests
-// in flight.
-Result<LoadStep> RunStep(const LoadCommand& command, const Url& url, const RequestBytes& request,
-                         double rate);
+// in flight. The requests are sent one after the other, again and again.
+Result<LoadStep> RunStep(const LoadCommand& command, const Url& url,
+                         const std::vector<RequestBytes>& requests, double rate);
 
 }  // namespace tern::server::loadgen

@@ -180,6 +180,7 @@ constexpr Row kModelRows[] = {
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},
     {"isolation", SetIsolation},
     {"sandbox", TERN_SET(return SetFlag(o.repository.isolation.sandbox, v))},
+    {"cache", TERN_SET(return AddCache(v, o.cache))},
     {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},
     {"inline-below-us", TERN_SET(return SetInteger(o.scheduler.inline_below, v, 0, 1'000'000'000))},
 };
@@ -252,6 +253,10 @@ constexpr Row kOtherRows[] = {
     {"log-error", TERN_SET(return SetFlag(o.observe.log.error, v))},
     {"log-verbose", TERN_SET(return SetInteger(o.observe.log.verbose_level, v, 0, INT32_MAX))},
     {"log-format", TERN_SET(return SetText(o.observe.log.format, v))},
+    {"payload-log", TERN_SET(return SetText(o.observe.payload.file, v))},
+    {"payload-rate", TERN_SET(return SetInteger(o.observe.payload.rate, v, 1, kLarge))},
+    {"payload-max-bytes", TERN_SET(return SetInteger(o.observe.payload.max_bytes, v, 4096, kLarge))},
+    {"payload-files", TERN_SET(return SetInteger(o.observe.payload.files, v, 1, 1000))},
     {"quiet", TERN_SET(return SetFlag(o.quiet, v))},
     {"trace-endpoint",
      TERN_SET(o.observe.trace.mode = "opentelemetry"; return SetText(o.observe.trace_endpoint, v))},
@@ -328,6 +333,7 @@ Status Check(const ServeOptions& o) {
     return InvalidArgument("tls-certificate and tls-key must be given together");
   if (!tls.client_ca.empty() && tls.certificate.empty())
     return InvalidArgument("tls-client-ca needs tls-certificate");
+  TERN_TRY(CheckCache(o.cache));
   if (tls.client_optional && tls.client_ca.empty())
     return InvalidArgument("tls-client-auth needs tls-client-ca");
   if (o.metrics_tls && tls.certificate.empty()) return InvalidArgument("metrics-tls needs tls-certificate");

@@ -7,6 +7,7 @@
 
 #include "server/access/access.h"
 #include "server/access/audit_log.h"
+#include "server/cache/cache_options.h"
 #include "server/grpc/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/main/entry.h"
@@ -27,6 +28,7 @@ struct ServeOptions {
   AuditOptions audit;
   bool metrics_tls = false;  // the metrics port uses the certificate, too
   ObserveOptions observe;
+  CacheOptions cache;
   bool shared_memory = false;
   int loops = 0;                    // 0: one per core
   std::string address = "0.0.0.0";  // for ports without their own address

@@ -1,8 +1,10 @@
 #include "server/main/running_server.h"
 
+#include <cstdlib>
 #include <thread>
 
 #include "base/cores.h"
+#include "server/core/injected_delay.h"
 #include "server/shm/shared_memory.h"
 
 namespace tern::server {
@@ -30,12 +32,15 @@ RunningServer::~RunningServer() {
   context_.draining = true;
   if (rollouts_) rollouts_->Stop();
   if (repository_) repository_->Stop(std::chrono::milliseconds(0));
+  // All requests are answered, so that no search waits for Redis.
+  if (cache_) cache_->Stop();
   // Destroyed before grpc_, because both servers write metrics, which count the connections of grpc_.
   metrics_.reset();
   http_.reset();
 }
 
 Status RunningServer::Open(const ServeOptions& options) {
+  if (const char* delays = std::getenv("TERN_TEST_DELAY_FILE")) UseDelayFile(delays);
   scheduler_ = Scheduler::Create(options.scheduler);
   ObserveOptions observe = options.observe;
   observe.service = options.name;
@@ -45,6 +50,11 @@ Status RunningServer::Open(const ServeOptions& options) {
   observer_->AddMetrics([rollouts = rollouts_.get()](MetricsText& text) { rollouts->AppendMetrics(text); });
   RepositoryOptions repository = options.repository;
   repository.selector = rollouts_.get();
+  if (options.cache.enabled()) {
+    TERN_ASSIGN(cache_, ResponseCache::Create(options.cache));
+    repository.cache = cache_;
+    observer_->AddCache(cache_);
+  }
   TERN_ASSIGN(repository_, Repository::Start(repository, *scheduler_, registry_));
   rollouts_->Start([models = repository_.get()](const std::string& model) { return models->Reload(model); });
   observer_->AddMetrics([this](MetricsText& text) { repository_->AppendMetrics(text); });

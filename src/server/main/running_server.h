@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "server/cache/response_cache.h"
 #include "server/main/options.h"
 #include "server/main/security.h"
 #include "server/net/loop.h"
@@ -21,6 +22,7 @@ class RunningServer {
   void SetReady() { context_.ready = true; }
   std::vector<IndexEntry> Index() { return repository_->Index(false); }
   const Registry& models() const { return registry_; }
+  void Tick() { observer_->Tick(); }  // called about once per second
   // Opens logs again, and looks for changes of certificates and of the access file.
   void Reload() {
     observer_->Reopen();
@@ -42,6 +44,7 @@ class RunningServer {
 
   std::unique_ptr<Security> security_;
   ServerContext context_;  // outlives the calls that the scheduler still runs
+  std::shared_ptr<ResponseCache> cache_;
   std::unique_ptr<Scheduler> scheduler_;
   Registry registry_;
   std::unique_ptr<Observer> observer_;

@@ -77,6 +77,7 @@ void WaitForEnd(RunningServer& server, Signals& signals) {
     const int signal = signals.Wait(std::chrono::seconds(1));
     if (signal == SIGINT || signal == SIGTERM) return;
     if (signal == SIGHUP) server.Reload();
+    server.Tick();
     BufferPool::Shared().ReleaseBefore(Clock::now() - kIdleMemory);
   }
 }

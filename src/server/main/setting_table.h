@@ -55,6 +55,10 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "sandbox", SettingKind::kFlag, "", "",
      "all models run in sandboxed processes: without network, new files, other programs and new privileges"},
 
+    {"Models", "cache", SettingKind::kGroups, "KIND:NAME=VALUE,…", "cache-config",
+     "keep responses of models with response_cache: local:size=64M in the server's memory, redis:host=H,port=N "
+     "in Redis; may be repeated (no cache)"},
+
     // Copies of remote repositories.
     {"Remote repositories", "repository-cache", SettingKind::kText, "DIR", "",
      "folder of local copies, which survives restarts (a temporary folder)"},
@@ -179,6 +183,14 @@ inline constexpr SettingRow kServeSettings[] = {
      "1: also write a line per request, and per model that is loaded or unloaded (0)"},
     {"Logs and traces", "log-format", SettingKind::kText, "default|ISO8601", "",
      "ISO8601: each line of the server's log begins with the time (default)"},
+    {"Logs and traces", "payload-log", SettingKind::kText, "FILE", "",
+     "write requests and responses of a sample of the traffic, one line of JSON each (none)"},
+    {"Logs and traces", "payload-rate", SettingKind::kText, "N", "",
+     "with --payload-log, write one of N requests (1000)"},
+    {"Logs and traces", "payload-max-bytes", SettingKind::kText, "N", "",
+     "begin a new file after N bytes (67108864)"},
+    {"Logs and traces", "payload-files", SettingKind::kText, "N", "",
+     "keep N files: FILE, FILE.1 and so on (4)"},
     {"Logs and traces", "quiet", SettingKind::kFlag, "", "", "print nothing at the start"},
     {"Logs and traces", "trace-endpoint", SettingKind::kText, "URL", "",
      "send traces to an OpenTelemetry collector: http://HOST:4318/v1/traces"},

@@ -45,6 +45,7 @@ void AppendPhases(const PhaseTimes& p, std::string& out) {
   AppendMicroseconds(",\"compute\":", p.compute, out);
   AppendMicroseconds(",\"output\":", p.output, out);
   AppendMicroseconds(",\"send\":", p.send, out);
+  if (p.cache.count() > 0) AppendMicroseconds(",\"cache\":", p.cache, out);
   out += '}';
 }
 
@@ -54,8 +55,9 @@ PhaseTimes PhasesOf(const AccessRecord& record, Clock::time_point now) {
   PhaseTimes p;
   if (!record.times) return p;
   const CallTimes& t = *record.times;
+  p.cache = t.cache;
   if (t.queued != Clock::time_point{})
-    p.parse = std::max(nanoseconds{0}, t.queued - (now - record.duration) - t.held);
+    p.parse = std::max(nanoseconds{0}, t.queued - (now - record.duration) - t.held - t.cache);
   p.queue = Between(t.queued, t.started) + t.earlier.queue + t.held;
   p.input = Between(t.input, t.compute) + t.earlier.input;
   p.compute = Between(t.compute, t.output) + t.earlier.compute;

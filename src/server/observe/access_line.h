@@ -8,7 +8,7 @@ namespace tern::server {
 
 // How long each phase of a request took. A phase that did not happen has 0.
 struct PhaseTimes {
-  std::chrono::nanoseconds parse{0}, queue{0}, input{0}, compute{0}, output{0}, send{0};
+  std::chrono::nanoseconds parse{0}, queue{0}, input{0}, compute{0}, output{0}, send{0}, cache{0};
 };
 
 // `now` is when the request was finished, on the clock of CallTimes.

@@ -86,6 +86,8 @@ ProcessFacts ThisProcess() {
   facts.virtual_bytes = Field(status, "VmSize:") * 1024;
   facts.threads = static_cast<int>(Field(status, "Threads:"));
   facts.open_files = EntriesOf("/proc/self/fd");
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) facts.max_files = files.rlim_cur;
   return facts;
 }
 

@@ -26,7 +26,7 @@ double Utilization(const CpuTicks& before, const CpuTicks& now);
 struct ProcessFacts {
   double cpu_seconds = 0;
   uint64_t resident_bytes = 0, virtual_bytes = 0;
-  uint64_t open_files = 0;
+  uint64_t open_files = 0, max_files = 0;
   int threads = 0;
 };
 ProcessFacts ThisProcess();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/cache/response_cache.h"
 #include "server/core/model_version.h"
 
 namespace tern::server {
@@ -31,10 +32,14 @@ class MetricsText {
 // Returns the upper ends of the buckets of tern_request_duration_seconds.
 const std::vector<double>& DurationBuckets();
 
+MetricsText::Labels LabelsOf(const ModelVersion& version);  // the model, the version and its metric_tags
+
 using Versions = std::vector<std::shared_ptr<ModelVersion>>;
 // Appends Triton's metrics of models, the histograms of phases, processor time and memory per model, and the
 // values of back ends.
 void AppendModelMetrics(const Versions& versions, MetricsText& text);
+// Appends Triton's metrics of the cache, for the models that use it, and those of the cache as a whole.
+void AppendCacheMetrics(const Versions& versions, const CacheFacts& facts, MetricsText& text);
 // Appends metrics of models that generate text, if there are any.
 void AppendGenerationMetrics(const Versions& versions, MetricsText& text);
 

@@ -19,8 +19,7 @@ std::vector<Row> RowsOf(const Versions& versions) {
   std::vector<Row> rows;
   for (const auto& version : versions) {
     Row row;
-    row.labels = {{"model", version->config().name}, {"version", version->version()}};
-    for (const auto& [key, value] : version->config().metric_tags) row.labels.emplace_back(key, value);
+    row.labels = LabelsOf(*version);
     row.totals = version->statistics().Snapshot();
     row.version = version.get();
     row.process = version->process();
@@ -60,7 +59,6 @@ constexpr Counter kCounters[] = {
 };
 
 constexpr const char* kReasons[kFailReasons] = {"REJECTED", "CANCELED", "BACKEND", "OTHER"};
-constexpr const char* kPhaseNames[kPhases] = {"request", "parse", "queue", "input", "compute", "output"};
 
 void AppendCounters(const std::vector<Row>& rows, MetricsText& text) {
   for (const Counter& counter : kCounters) {
@@ -85,8 +83,9 @@ void AppendHistograms(const std::vector<Row>& rows, MetricsText& text) {
   text.Family(kName, "histogram", "Duration of inference requests by phase");
   for (const Row& row : rows)
     for (int p = 0; p < kPhases; ++p) {
+      if (static_cast<Phase>(p) == Phase::kCache && !row.version->config().response_cache) continue;
       MetricsText::Labels labels = row.labels;
-      labels.emplace_back("phase", kPhaseNames[p]);
+      labels.emplace_back("phase", PhaseName(static_cast<Phase>(p)));
       text.Histogram(kName, labels, row.version->statistics().histogram(static_cast<Phase>(p)));
     }
 }
@@ -145,6 +144,12 @@ void AppendProcesses(const std::vector<Row>& rows, MetricsText& text) {
 }
 
 }  // namespace
+
+MetricsText::Labels LabelsOf(const ModelVersion& version) {
+  MetricsText::Labels labels{{"model", version.config().name}, {"version", version.version()}};
+  for (const auto& [key, value] : version.config().metric_tags) labels.emplace_back(key, value);
+  return labels;
+}
 
 void AppendModelMetrics(const Versions& versions, MetricsText& text) {
   const std::vector<Row> rows = RowsOf(versions);

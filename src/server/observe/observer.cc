@@ -3,9 +3,11 @@
 #include "server/core/log.h"
 #include "server/observe/access_line.h"
 #include "server/observe/background_writer.h"
+#include "server/observe/energy.h"
 #include "server/observe/exporter.h"
 #include "server/observe/machine.h"
 #include "server/observe/metrics_text.h"
+#include "server/observe/stage_watch.h"
 
 namespace tern::server {
 namespace {
@@ -19,6 +21,11 @@ class ObserverImpl final : public Observer {
   SettingsControl& settings() override { return *settings_; }
   void AddConnections(std::string protocol, std::function<size_t()> count) override {
     connections_.emplace_back(std::move(protocol), std::move(count));
+  }
+  void AddCache(std::shared_ptr<ResponseCache> cache) override { cache_ = std::move(cache); }
+  void Tick() override { stages_.Sample(models_.All(), energy_.Joules(), Clock::now()); }
+  void OnInference(Call& call, const ModelVersion& version) override {
+    if (payloads_) payloads_->Watch(call, version);
   }
   void AddMetrics(std::function<void(MetricsText&)> append) override { more_.push_back(std::move(append)); }
   void Reopen() override {
@@ -43,6 +50,10 @@ class ObserverImpl final : public Observer {
   bool tracing_ = false;  // traces have a destination
   std::atomic<uint64_t> traces_{0};
   std::vector<std::pair<std::string, std::function<size_t()>>> connections_;
+  std::shared_ptr<ResponseCache> cache_;
+  std::unique_ptr<PayloadLog> payloads_;
+  EnergyMeter energy_;
+  StageWatch stages_;
   std::vector<std::function<void(MetricsText&)>> more_;
   std::mutex mutex_;
   CpuTicks ticks_;
@@ -64,6 +75,9 @@ Status ObserverImpl::Open(const ObserveOptions& options) {
   }
   if (!options.trace_endpoint.empty()) {
     TERN_ASSIGN(exporter_, TraceExporter::Create(options.trace_endpoint, options.service, options.version));
+  }
+  if (!options.payload.file.empty()) {
+    TERN_ASSIGN(payloads_, PayloadLog::Open(options.payload));
   }
   tracing_ = trace_file_ || exporter_;
   return {};
@@ -117,6 +131,14 @@ void ObserverImpl::AppendMachine(MetricsText& text) {
 
 void ObserverImpl::AppendProcess(MetricsText& text) {
   const ProcessFacts facts = ThisProcess();
+  if (const auto joules = energy_.Joules()) {
+    text.Family("tern_energy_joules_total", "counter", "Energy of the machine's processors since the start");
+    text.Sample("tern_energy_joules_total", {}, *joules);
+  }
+  if (payloads_) {
+    text.Family("tern_payload_log_dropped_total", "counter", "Sampled payloads that were not written");
+    text.Sample("tern_payload_log_dropped_total", {}, payloads_->dropped());
+  }
   text.Family("process_cpu_seconds_total", "counter", "Processor time of the server");
   text.Sample("process_cpu_seconds_total", {}, facts.cpu_seconds);
   text.Family("process_resident_memory_bytes", "gauge", "Resident memory of the server");
@@ -125,6 +147,8 @@ void ObserverImpl::AppendProcess(MetricsText& text) {
   text.Sample("process_virtual_memory_bytes", {}, facts.virtual_bytes);
   text.Family("process_open_fds", "gauge", "Open file descriptors of the server");
   text.Sample("process_open_fds", {}, facts.open_files);
+  text.Family("process_max_fds", "gauge", "Limit on the open file descriptors of the server");
+  text.Sample("process_max_fds", {}, facts.max_files);
   text.Family("tern_connections", "gauge", "Open connections of clients");
   for (const auto& [protocol, count] : connections_)
     text.Sample("tern_connections", {{"protocol", protocol}}, uint64_t{count()});
@@ -138,6 +162,9 @@ std::string ObserverImpl::PrometheusText() {
   MetricsText text;
   const Versions versions = models_.All();
   AppendModelMetrics(versions, text);
+  Tick();
+  stages_.Append(versions, text);
+  if (cache_) AppendCacheMetrics(versions, cache_->Facts(), text);
   AppendGenerationMetrics(versions, text);
   for (const auto& append : more_) append(text);
   AppendMachine(text);

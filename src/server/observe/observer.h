@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "server/cache/response_cache.h"
 #include "server/observe/metrics_text.h"
+#include "server/observe/payload_log.h"
 #include "server/observe/settings_store.h"
 
 namespace tern::server {
@@ -17,6 +19,7 @@ struct ObserveOptions {
   std::string trace_endpoint;  // http://HOST:PORT/v1/traces; empty: traces are not sent
   TraceStart trace;
   LogStart log;
+  PayloadOptions payload;
 };
 
 class MetricsText;
@@ -29,6 +32,10 @@ class Observer : public Observability {
   // Adds a gauge to the metrics: the number of open connections, with this label `protocol`. Must be called
   // before the first request.
   virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
+  // Adds the metrics of the server's cache. Must be called before the first request.
+  virtual void AddCache(std::shared_ptr<ResponseCache> cache) = 0;
+  // Reads the statistics of the models' stages. Called about once per second.
+  virtual void Tick() = 0;
   // Adds metrics. The function is called on any thread. Must be called before the first request.
   virtual void AddMetrics(std::function<void(MetricsText&)> append) = 0;
   // Opens the access log again. Called after a program has renamed the file.

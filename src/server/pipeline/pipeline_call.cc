@@ -119,6 +119,7 @@ Status PipelineCall::Advance() {
   call->request.timeout = from.timeout;
   call->request.trace = from.trace;
   call->request.arrived = from.arrived;
+  call->times.cache = call_->times.cache;
   for (const auto& [name, tensor] : feeds) call->request.inputs.push_back(ToWire(name, tensor));
   {
     const std::lock_guard lock(mutex_);

@@ -144,14 +144,15 @@ Status CheckScheduling(const ConfigMessage& message) {
   if (ensemble && !message.backend().empty())
     return InvalidArgument("an ensemble has no backend, got '", message.backend(), "'");
   if (message.response_cache().enable() && message.model_transaction_policy().decoupled())
-    return InvalidArgument("response_cache excludes decoupled responses");
+    return InvalidArgument("response_cache excludes decoupled responses, because a request has several");
   if (message.response_cache().enable() && message.has_sequence_batching())
-    return InvalidArgument("response_cache excludes sequence_batching");
+    return InvalidArgument(
+        "response_cache excludes sequence_batching, because a response depends on earlier requests");
   return {};
 }
 
 // The metrics have these labels themselves.
-constexpr const char* kOwnLabels[] = {"model", "version", "reason", "phase", "name", "le"};
+constexpr const char* kOwnLabels[] = {"model", "version", "reason", "phase", "stage", "name", "le"};
 
 // Tags become labels of Prometheus metrics.
 Status CheckMetricTags(const ConfigMessage& message) {

@@ -120,6 +120,7 @@ Result<ModelConfig> ConvertConfig(const ConfigMessage& message, const std::strin
   out.max_batch_size = message.max_batch_size();
   out.instances = InstancesOf(message);
   out.decoupled = message.model_transaction_policy().decoupled();
+  out.response_cache = message.response_cache().enable();
   TERN_TRY(ConvertTensors(message, folder, out));
   TERN_TRY(ConvertScheduling(message, folder, out));
   TERN_TRY(ConvertParameters(message, out));

@@ -241,7 +241,7 @@ TEST(Config, Checks) {
        "model 'm': the target_name 't' of batch_output is no output of the model"},
       {ok + "platform: 'ensemble'", "model 'm': platform 'ensemble' needs ensemble_scheduling"},
       {ok + "response_cache { enable: true } model_transaction_policy { decoupled: true }",
-       "model 'm': response_cache excludes decoupled responses"},
+       "model 'm': response_cache excludes decoupled responses, because a request has several"},
       {ok + "sequence_batching { control_input { name: 'S' control { kind: CONTROL_SEQUENCE_START } } }",
        "model 'm': CONTROL_SEQUENCE_START needs one of int32_false_true, fp32_false_true and bool_false_true, "
        "got 0"},

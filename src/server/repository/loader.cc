@@ -260,6 +260,8 @@ Status Loader::LoadOne(const ModelSource& source, const LoadPlan& plan, const st
     scheduler_.Remove(loaded, std::chrono::milliseconds(0));
     return Unavailable("its files changed while they were read; load the model again when they are complete");
   }
+  TERN_ASSIGN(loaded, WithCache(std::move(loaded), source,
+                                [&] { return VersionPrint(source, version, config_json) == fingerprint; }));
   loaded->SetLoadTime(Clock::now() - begin);
   result.versions[version] = {std::move(loaded), fingerprint};
   return {};
@@ -278,6 +280,8 @@ Result<LoadResult> Loader::Restore(const ModelSource& source, const std::string&
     auto loaded = Guard([&] {
       return LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kWarmUps, true);
     });
+    const auto unchanged = [&] { return VersionPrint(source, version, config_json) == fingerprint; };
+    if (loaded.ok()) loaded = WithCache(std::move(*loaded), source, unchanged);
     if (loaded.ok())
       result.versions[version] = {std::move(*loaded), fingerprint};
     else

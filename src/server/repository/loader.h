@@ -87,6 +87,11 @@ class Loader {
   Result<Candidate> ReadPipelined(const ModelFiles& files, const std::string& pipeline,
                                   const std::string& version, ConfigMessage& message,
                                   ModelConfig config) const;
+  // Gives a version its identity, and stores its responses if the configuration asks for it. Does nothing if
+  // the server has no cache. `unchanged` tells whether the files are those that were loaded.
+  Result<std::shared_ptr<ModelVersion>> WithCache(std::shared_ptr<ModelVersion> loaded,
+                                                  const ModelSource& source,
+                                                  const std::function<bool()>& unchanged) const;
   const RepositoryOptions& options_;
   Scheduler& scheduler_;
   const Registry& registry_;

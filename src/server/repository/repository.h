@@ -13,6 +13,8 @@
 
 namespace tern::server {
 
+class ResponseCache;
+
 enum class ControlMode { kNone, kPoll, kExplicit };
 
 // The models without which the server does not run.
@@ -39,8 +41,9 @@ struct RepositoryOptions {
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
   IsolationDefaults isolation;
-  VersionSelector* selector = nullptr;  // null: the version policies alone select versions
-  StoreOptions store;                   // of remote repositories
+  std::shared_ptr<ResponseCache> cache;  // of the server; may be null
+  VersionSelector* selector = nullptr;   // null: the version policies alone select versions
+  StoreOptions store;                    // of remote repositories
   ChangeOrder order = ChangeOrder::kLoadFirst;
   uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
   std::vector<std::string> pinned;  // models that stay resident under the budget

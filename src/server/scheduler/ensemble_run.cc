@@ -200,6 +200,8 @@ void EnsembleRun::Finish() {
     FitRank(config, &output, found->second);
     outputs.push_back(std::move(found->second));
   }
+  if (config.response_cache)
+    for (const Step& step : steps_) call_->step_identities.push_back(step.version->identity());
   Response response = MakeResponse(config, call_->request, std::move(outputs));
   times.finished = Clock::now();
   // The processor time is 0 here, because it is counted for the models of the steps.

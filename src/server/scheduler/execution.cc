@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "server/core/injected_delay.h"
 #include "server/scheduler/iteration.h"
 #include "server/scheduler/sequence.h"
 
@@ -95,11 +96,13 @@ class Runner {
     if (pick.calls.size() == 1) batch.stop.cancel = pick.calls[0]->call->cancel_flag();
     TERN_TRY(context_.builder.Build(layout, batch));
     TERN_TRY(context_.feeder.Prepare(pick, batch));
+    InjectDelay(Phase::kInput);
     batch.requests = &layout.requests;
     batch.items = &layout.items;
     batch.config = &context_.config;
     batch.epoch = context_.epoch;
     stages.compute = stages.output = Clock::now();
+    InjectDelay(Phase::kCompute);
     auto outputs = context_.backend.Run(batch);
     stages.output = Clock::now();
     stages.cpu_elsewhere = batch.cpu_elsewhere;
@@ -112,6 +115,7 @@ class Runner {
     }
     context_.feeder.Finish(pick, *outputs);
     TERN_ASSIGN(parts.outputs, context_.builder.Split(layout, std::move(*outputs)));
+    InjectDelay(Phase::kOutput);
     return parts;
   }
 
@@ -162,6 +166,7 @@ void TellEnds(const Pick& pick, BackendInstance& backend) {
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   ExecutionResult result;
   TellEnds(pick, context.backend);
+  InjectDelay(Phase::kQueue);
   const Clock::time_point started = Clock::now();
   for (const QueuedCallPtr& call : pick.calls) {
     if (!call) continue;
@@ -194,6 +199,7 @@ void SetTimes(CallTimes& times, Clock::time_point now) {
            .compute = now,
            .output = now,
            .finished = now,
+           .cache = times.cache,
            .held = times.held};
 }
 

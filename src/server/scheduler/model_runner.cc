@@ -92,7 +92,7 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
   queued->call = std::move(call);
   queued->items = *items;
   queued->queued = now;
-  SetTimes(queued->times, now);
+  queued->times = queued->call->times;
   if (!TryInline(queued)) Enqueue(queued, now);
 }
 

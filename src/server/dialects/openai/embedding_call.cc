@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "server/cache/cached_model.h"
 #include "server/http/base64.h"
 #include "server/http/json_writer.h"
 #include "server/pipeline/wire.h"
@@ -43,7 +44,9 @@ class EmbeddingCall::QueuedRun {
 
 std::shared_ptr<PipelineModel> EmbedderOf(const std::shared_ptr<ModelVersion>& version) {
   const auto behind = version->behind();  // during a rollout, the stable version makes the embeddings
-  auto model = std::dynamic_pointer_cast<PipelineModel>(behind ? behind : version);
+  const std::shared_ptr<ModelVersion> one = behind ? behind : version;
+  const auto cached = std::dynamic_pointer_cast<CachedModel>(one);
+  auto model = std::dynamic_pointer_cast<PipelineModel>(cached ? cached->model() : one);
   if (!model) return nullptr;
   const pipeline::Binding& binding = model->parts().steps->binding();
   if (binding.inputs.size() != 1 || binding.outputs.size() != 1 || binding.frames ||
