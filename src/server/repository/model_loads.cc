@@ -103,6 +103,18 @@ void ModelLoads::Fail(const std::string& model, const Status& status) {
   });
 }
 
+Result<std::pair<LoadOptions, bool>> ModelLoads::LastLoad(const std::string& model) {
+  if (!catalogue_.Live(model)) return NotFound("model '", model, "' is not loaded");
+  std::pair<LoadOptions, bool> last;
+  const bool sent = catalogue_.With(model, [&](CatalogueEntry& e) {
+    last.first.config = e.config;
+    last.second = e.requested;
+    return e.folder != nullptr;
+  });
+  if (sent) return Unsupported("the files of model '", model, "' came with a load request");
+  return last;
+}
+
 void ModelLoads::Refuse(const std::string& model, const Status& status) {
   const std::lock_guard<std::mutex> lock(MutexOf(model));
   Fail(model, status);

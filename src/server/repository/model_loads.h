@@ -26,6 +26,8 @@ class ModelLoads {
   // Waits until all versions that were replaced have answered their requests. After `limit`, the remaining
   // requests are answered with kUnavailable. No Load may follow.
   void FinishRetiring(std::chrono::milliseconds limit);
+  // Returns the options of a live model's last load, without files, and whether a client asked for that load.
+  Result<std::pair<LoadOptions, bool>> LastLoad(const std::string& model);
   // Marks a model that cannot be loaded, for example because its name is ambiguous.
   void Refuse(const std::string& model, const Status& status);
 

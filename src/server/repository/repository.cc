@@ -379,16 +379,9 @@ void FolderRepository::PollOnce() {
 }
 
 Status FolderRepository::Reload(const std::string& model) {
-  auto& catalogue = loads_.catalogue();
-  if (!catalogue.Live(model)) return NotFound("model '", model, "' is not loaded");
-  LoadOptions options;
-  const auto [sent, requested] = catalogue.With(model, [&](CatalogueEntry& e) {
-    options.config = e.config;
-    return std::pair(e.folder != nullptr, e.requested);
-  });
-  if (sent) return Unsupported("the files of model '", model, "' came with a load request");
+  TERN_ASSIGN(const auto last, loads_.LastLoad(model));
   TERN_ASSIGN(const ModelSource source, SourceOf(model));
-  return LoadOne(source, options, requested);
+  return LoadOne(source, last.first, last.second);
 }
 
 // Unloads models whose folders are gone. Repositories that are being deleted, or whose file system is not
