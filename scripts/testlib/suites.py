@@ -37,6 +37,18 @@ def cases(context):
             context.run(context.binary("tern_rules"), context.path("tests/cases/rule")))
 
 
+def faults_full(context):
+    """The suite e2e runs the same files with less of everything."""
+    verbose = ["--verbose"] if context.verbose else []
+    return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/e2e"), "test_faults",
+                             "test_faults_outside", *verbose], env=dict(context.env, TERN_FAULTS="full"), verbose=context.verbose, cwd=context.root)
+
+
+def faults_in_e2e(_context):
+    say("SKIP faults: the suite e2e runs a sample; `tern test faults` runs them in full")
+    return Counts(skipped=1)
+
+
 def random_graphs(context, *options):
     return context.run(context.binary("tern_random_graphs"), context.path("tests/cases/rule"), *options)
 
@@ -434,6 +446,8 @@ SUITES = [
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("faults", "crashes, hangs, full disks, broken clients: every request gets one answer (by default: a sample, in e2e)", faults_full,
+          sample=faults_in_e2e),
     Suite("swaps", f"{SWAPS} changes of a model's version under load, in both orders (by default: {SWAPS_SAMPLE})", swaps_full, sample=swaps_sample),
     Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),

@@ -291,6 +291,20 @@ class Rollout(ServeTest):
         client.close()
         self.assertEqual(streamed, {"1", "2"})
 
+    def test_clients_of_tensorflow_serving_use_labels(self):
+        server = self.start({**QUICK, "promote": False})
+        self.version(2)
+        self.wait_until(server, "start", "2")
+        self.change(server, action="weight", weight=100)
+        body = {"inputs": {"INPUT0": [1.0, 2.0]}}
+        for label in ("stable", "canary"):
+            self.assertEqual(server.json("POST", f"/v1/models/m/labels/{label}:predict", body), (200, {"outputs": [3.0, 5.0]}))
+        self.assertEqual(server.json("POST", "/v1/models/m:predict", body), (200, {"outputs": [3.0, 5.0]}))
+        requests = self.state(server)["rollout"]["requests"]
+        self.assertEqual((requests["stable"], requests["candidate"]), (1, 1))  # the label canary is not part of the comparison
+        status, answer = server.json("POST", "/v1/models/m/labels/beta:predict", body)
+        self.assertEqual((status, "Unrecognized servable version label: beta" in answer["error"]), (400, True))
+
     def test_steps_of_an_ensemble_take_part(self):
         self.models.mkdir()
         self.version(1)

@@ -12,6 +12,7 @@ MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "conten
 
 def models(client):
     assert [model.id for model in client.models.list()] == ["embed", "tiny"]
+    assert client.models.retrieve("tiny").id == "tiny"
 
 
 def completions(client):

@@ -45,6 +45,7 @@ class Instance : public BackendInstance {
     TernOutputs outputs;
     outputs.backend = model_->backend();
     outputs.config = batch.config;
+    outputs.memory = batch.memory;
     TernError error;
     error.code = TERN_OK;
     error.message[0] = 0;

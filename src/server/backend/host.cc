@@ -99,7 +99,7 @@ WireTensor* Append(TernOutputs* to, const TernTensor* tensor) {
 void* Allocate(TernOutputs* to, const TernTensor* tensor) {
   WireTensor* output = Append(to, tensor);
   if (!output) return nullptr;
-  output->bytes = AllocateOutput(tensor->bytes);
+  output->bytes = to->memory ? to->memory->Allocate(tensor->bytes) : AllocateOutput(tensor->bytes);
   if (!output->bytes.defined() && to->status.ok())
     to->status = ResourceExhausted("no memory for output '", output->name, "' of ", tensor->bytes, " bytes");
   return output->bytes.data();

@@ -53,6 +53,7 @@ struct TernOutputs {
   TernRequest* request = nullptr;  // the request that this response answers
   std::vector<tern::server::AgainRow> again;
   const tern::server::ModelConfig* config = nullptr;  // of the model; null if it is not known
+  tern::server::OutputMemory* memory = nullptr;       // of the batch; null: AllocateOutput
 };
 
 // What TernBatch::rows points to.

@@ -1,6 +1,7 @@
 // The interface of engines that run models. src/server/backend implements it for engines of the C interface
 // include/tern/backend.h.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,15 @@ struct AgainRow {
   bool respond = false;  // send the row's outputs as a response that is not the last one
 };
 
+// Memory for the outputs of a batch.
+class OutputMemory {
+ public:
+  virtual ~OutputMemory() = default;
+  // Returns memory that is aligned to 64 bytes, or an undefined buffer if there is none. The memory is valid
+  // until the batch ends.
+  virtual Buffer Allocate(size_t bytes) = 0;
+};
+
 // One batch: the tensors of all its requests, concatenated along the batch dim.
 struct Batch {
   std::vector<WireTensor> inputs;
@@ -30,7 +40,30 @@ struct Batch {
   const std::vector<const Request*>* requests = nullptr;
   const std::vector<int64_t>* items = nullptr;  // number of rows per request
   const ModelConfig* config = nullptr;          // of the model; null if it is not known
+  OutputMemory* memory = nullptr;               // null: outputs are in memory of the back end's choice
+  uint64_t epoch = 0;                           // ModelProcess::epoch when the batch was formed
   std::vector<AgainRow> again;                  // set by BackendInstance::Run
+  // Set by an isolated model: the processor time of its process, and whether the requests must not be run
+  // again because the process ended, perhaps due to one of them, or took too long.
+  std::chrono::nanoseconds cpu_elsewhere{0};
+  bool lost = false, timed_out = false;
+};
+
+// The child process of an isolated model. Thread-safe.
+class ModelProcess {
+ public:
+  // kRestarting: requests should wait in their queue. kDown: requests fail.
+  enum class State : uint8_t { kUp, kRestarting, kDown };
+  virtual ~ModelProcess() = default;
+  virtual State state() const = 0;
+  // The number of processes that were started. What a back end keeps per sequence is lost with its process.
+  virtual uint64_t epoch() const = 0;
+  // Sets the action that runs after each change of the state, on a thread of the process's owner. It must not
+  // block.
+  virtual void OnChange(std::function<void()> action) = 0;
+  // How often the process ended without being told to, by reason.
+  virtual std::vector<std::pair<std::string, uint64_t>> Ends() const = 0;
+  virtual int64_t pid() const = 0;  // -1 if there is no process
 };
 
 // Executes batches of one model, one at a time.
@@ -60,6 +93,8 @@ class BackendModel {
   virtual bool RunsCalls() const { return true; }
   // True if EndSequence has to be called.
   virtual bool KeepsSequences() const { return false; }
+  // The process in which the model runs, if that is not the server's. Owned by the model.
+  virtual ModelProcess* process() const { return nullptr; }
   // Returns values that the back end reports about the model, by name. The server exports them as Prometheus
   // gauges. Thread-safe.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }

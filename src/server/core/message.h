@@ -63,6 +63,7 @@ struct Request {
 
 struct Response {
   Status status;                             // if it is an error, there are no outputs, and `final` is true
+  bool timed_out = false;                    // the error is that the execution took too long
   std::chrono::milliseconds retry_after{0};  // if > 0, the time after which the client may try again
   std::vector<WireTensor> outputs;
   std::string text;  // the whole answer as JSON, for a readable request

@@ -123,6 +123,8 @@ struct ModelConfig {
   std::vector<BatchOutput> batch_outputs;
   bool decoupled = false;
   LatencyGoal goal;
+  // An execution that takes longer has failed: its requests are answered with an error. 0: no limit.
+  std::chrono::milliseconds execution_timeout{0};
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;
   std::string json;   // the complete configuration that GET …/config returns

@@ -12,6 +12,7 @@
 
 namespace tern::server {
 
+class ModelProcess;
 class TextGenerator;
 
 // Resident memory of the process while a model's versions were changed.
@@ -63,6 +64,12 @@ class ModelVersion {
   virtual const std::vector<Signature>* signatures() const { return nullptr; }
   virtual size_t MemoryBytes() const = 0;
   virtual size_t Pending() const = 0;  // requests in the queue
+  // False while the model's process is being restarted.
+  virtual bool Ready() const { return true; }
+  // The process of an isolated model, else null.
+  virtual std::shared_ptr<const ModelProcess> process() const { return nullptr; }
+  // The number of executions that exceeded ModelConfig::execution_timeout.
+  virtual uint64_t Hangs() const { return 0; }
   // The interface of a model that generates text; null for other models.
   virtual TextGenerator* generator() { return nullptr; }
   // Values that the back end reports of itself, by name.

@@ -59,6 +59,9 @@ Status GenerationEngine::CheckLength(const Generation& g) const {
 Status GenerationEngine::Accept(const Generations& generations) {
   for (const auto& generation : generations) TERN_TRY(CheckLength(*generation));
   const auto count = static_cast<int64_t>(generations.size());
+  if (count > limits_.waiting + limits_.running)
+    return InvalidArgument("the request has ", count, " sequences; ", limits_.running, " can run and ",
+                           limits_.waiting, " can wait");
   const Clock::time_point now = Clock::now();
   const std::lock_guard lock(mutex_);
   const int64_t room = limits_.waiting + std::max<int64_t>(0, limits_.running - unfinished_ + waiting_);

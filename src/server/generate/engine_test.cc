@@ -118,6 +118,31 @@ TEST(GenerationEngine, RefusesMoreThanMayWait) {
   }
 }
 
+TEST(GenerationEngine, LetsRequestsTakeTurns) {
+  const EngineLimits limits{1, 16, 128};
+  Generator owner(limits);
+  GenerationEngine engine(SmallModel(1), ByteTokenizer(), {256}, limits, *owner.version);
+  std::vector<TestGeneration> many;
+  Generations group;
+  for (int64_t i = 0; i < 8; ++i) {
+    many.emplace_back(Prompt(i, 4), 5);
+    group.push_back(many.back().generation);
+  }
+  TestGeneration one(Prompt(9, 4), 5);
+  ASSERT_TRUE(engine.Accept(group).ok());
+  ASSERT_TRUE(engine.Accept({one.generation}).ok());
+  while (engine.Step(1)) {
+  }
+  int before = 0;
+  for (const TestGeneration& g : many) {
+    EXPECT_EQ(g.sink->generated_, 5);
+    before += g.sink->order_ < one.sink->order_ ? 1 : 0;
+  }
+  EXPECT_EQ(before, 1) << "the other request's turn is second";
+  for (int64_t i = 0; i < 10; ++i) group.push_back(many[0].generation);
+  EXPECT_EQ(engine.Accept(group).code(), Code::kInvalidArgument) << "18 sequences never fit";
+}
+
 TEST(GenerationEngine, EndsACancelledSequenceAtTheNextToken) {
   Generator generator({1, 4, 128});
   TestGeneration running(Prompt(1, 4), 120), waiting(Prompt(2, 4), 120), late(Prompt(3, 4), 120),

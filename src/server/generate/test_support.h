@@ -91,6 +91,8 @@ class TestSink final : public GenerationSink {
     text_ += event.text;
     for (const TokenLogprob& token : event.logprobs) tokens_.push_back(token.token.id);
     if (!event.last()) return;
+    static std::atomic<int> ended{0};
+    order_ = ++ended;
     finish_ = event.finish, status_ = event.status, generated_ = event.generated;
     last_ = true;
     changed_.notify_all();
@@ -109,6 +111,7 @@ class TestSink final : public GenerationSink {
   FinishReason finish_ = FinishReason::kNone;
   Status status_;
   int64_t generated_ = 0;
+  int order_ = 0;  // sequences that ended before have smaller numbers
 
  private:
   std::mutex mutex_;

@@ -15,8 +15,10 @@ constexpr std::chrono::milliseconds kWatchInterval{200};
 HealthCheckResponse::ServingStatus StateOf(ServerContext& context, const std::string& service) {
   const bool ready = context.ready && !context.draining;
   if (IsServiceName(service)) return ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
-  if (!context.models->Find(service).ok()) return HealthCheckResponse::SERVICE_UNKNOWN;
-  return context.draining ? HealthCheckResponse::NOT_SERVING : HealthCheckResponse::SERVING;
+  const auto model = context.models->Find(service);
+  if (!model.ok()) return HealthCheckResponse::SERVICE_UNKNOWN;
+  return context.draining || !(*model)->Ready() ? HealthCheckResponse::NOT_SERVING
+                                                : HealthCheckResponse::SERVING;
 }
 
 std::string Serialize(HealthCheckResponse::ServingStatus state) {

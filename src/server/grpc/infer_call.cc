@@ -165,6 +165,7 @@ Reply InferCall::MakeReply(Response& response) const {
   reply.call = number_;
   reply.final = response.final;
   reply.status = GrpcStatus::Of(response.status);
+  if (response.timed_out) reply.status.code = GrpcCode::kDeadlineExceeded;
   if (denied_) reply.status.code = GrpcCode::kPermissionDenied;
   reply.status.retry_ms = response.retry_after.count();
   if (Hidden(response) || (!streaming_ && !response.status.ok())) return reply;

@@ -76,7 +76,8 @@ Result<std::string> HandleModelReady(ServerContext& context, std::string_view re
   inference::ModelReadyRequest message;
   TERN_TRY(ParseMessage(request, message));
   inference::ModelReadyResponse response;
-  response.set_ready(context.models->Find(message.name(), message.version()).ok());
+  const auto model = context.models->Find(message.name(), message.version());
+  response.set_ready(model.ok() && (*model)->Ready());
   return response.SerializeAsString();
 }
 

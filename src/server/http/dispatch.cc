@@ -98,7 +98,9 @@ void HttpConnection::StartCall(const Route& route, IncomingBody body) {
   call->Hold(std::move(permit_));
   Register(call);
   if (call->RefuseIfOverloaded()) return;
-  const BodyFormat format{head_.infer_header, head_.body_type};
+  // Only infer requests have binary data behind their JSON. The header must not make other JSON look short.
+  const bool infer = route.kind == RouteKind::kInfer;
+  const BodyFormat format{infer ? head_.infer_header : std::nullopt, head_.body_type};
   const uint64_t json = std::min<uint64_t>(format.infer_header.value_or(UINT64_MAX), body.bytes.size());
   if (body.encoding == Encoding::kIdentity && json <= kMaxLoopJson)
     return call->Start(*this, std::move(body), format);

@@ -46,7 +46,9 @@ HttpReply Metadata(ServerContext& context, const Route& route, const ModelVersio
   return JsonReply(out + "}");
 }
 
-HttpReply ModelReady(const Route& route) {
+HttpReply ModelReady(const Route& route, const ModelVersion& version) {
+  if (!version.Ready())
+    return ErrorReply(Unavailable("model '", route.model, "' is not ready: its process is being restarted"));
   std::string out = "{\"name\":";
   AppendJson(out, route.model);
   return JsonReply(out + ",\"ready\":true}");
@@ -120,7 +122,7 @@ HttpReply HandleModelRoute(ServerContext& context, const Route& route) {
   auto found = context.models->Find(route.model, route.version);
   if (!found.ok()) return ErrorReply(found.status());
   ModelVersion& version = **found;
-  if (route.kind == RouteKind::kModelReady) return ModelReady(route);
+  if (route.kind == RouteKind::kModelReady) return ModelReady(route, version);
   if (route.kind == RouteKind::kModelConfig) return JsonReply(version.config().json);
   if (route.kind == RouteKind::kModelMetadata) return Metadata(context, route, version);
   return Statistics(route.version.empty() ? context.models->Versions(route.model)

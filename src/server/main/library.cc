@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "server/http/json_reader.h"
+#include "server/isolation/child.h"
 #include "server/main/entry.h"
 #include "server/main/serve.h"
 #include "server/net/http_client.h"
@@ -10,6 +11,7 @@ namespace tern::server {
 namespace {
 
 Result<int> ServeEntry(const ServeCommand& command) {
+  if (std::getenv(kChildVariable)) return RunChild();
   return Guard([&]() -> Result<int> {
     TERN_ASSIGN(ServeOptions options, ReadOptions(command.flags, [](const std::string& name) {
                   return std::getenv(name.c_str());

@@ -65,6 +65,12 @@ Status SetControl(ServeOptions& o, const std::string& value) {
   return InvalidArgument("'", value, "' must be none, poll or explicit");
 }
 
+Status SetIsolation(ServeOptions& o, const std::string& value) {
+  if (value != "none" && value != "process") return InvalidArgument("'", value, "' must be none or process");
+  o.repository.isolation.process = value == "process";
+  return {};
+}
+
 Status SetAddressing(ServeOptions& o, const std::string& value) {
   const std::pair<const char*, S3Addressing> kinds[] = {
       {"auto", S3Addressing::kAuto}, {"path", S3Addressing::kPath}, {"virtual", S3Addressing::kVirtualHost}};
@@ -172,6 +178,8 @@ constexpr Row kModelRows[] = {
     {"memory-budget", TERN_SET(return SetBytes(o.repository.memory_budget, v))},
     {"pin-model", TERN_SET(o.repository.pinned.push_back(v); return {})},
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},
+    {"isolation", SetIsolation},
+    {"sandbox", TERN_SET(return SetFlag(o.repository.isolation.sandbox, v))},
     {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},
     {"inline-below-us", TERN_SET(return SetInteger(o.scheduler.inline_below, v, 0, 1'000'000'000))},
 };

@@ -1,5 +1,6 @@
 #include "server/main/serve.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -26,6 +27,14 @@ void Say(const ServeOptions& options, const std::string& text) {
   std::FILE* out = options.observe.access_log == "-" ? stderr : stdout;
   std::fputs(text.c_str(), out);
   std::fflush(out);
+}
+
+// Each connection needs a file descriptor. Systems give programs a low limit that they may raise themselves.
+void RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 // The files of the built-in model, which is served if the flags name no model.
@@ -103,6 +112,7 @@ int StopServer(std::unique_ptr<RunningServer> server, const ServeOptions& option
 
 Result<int> Serve(ServeOptions options, const ServeCommand& command) {
   Signals signals;
+  RaiseFileLimit();
   TERN_ASSIGN(Builtin builtin, AddBuiltin(command, options));
   TERN_ASSIGN(std::unique_ptr<RunningServer> server, RunningServer::Start(options));
   if (WaitForModels(*server, signals)) {

@@ -49,6 +49,11 @@ inline constexpr SettingRow kServeSettings[] = {
      "keep this model resident under --memory-budget; may be repeated"},
     {"Models", "backend-folder", SettingKind::kText, "DIR", "backend-directory",
      "folder of back-end plug-ins (beside the program)"},
+    {"Models", "isolation", SettingKind::kText, "none|process", "",
+     "process: models run in processes of their own, unless the parameter isolation of their configuration "
+     "says otherwise (none)"},
+    {"Models", "sandbox", SettingKind::kFlag, "", "",
+     "all models run in sandboxed processes: without network, new files, other programs and new privileges"},
 
     // Copies of remote repositories.
     {"Remote repositories", "repository-cache", SettingKind::kText, "DIR", "",

@@ -89,4 +89,12 @@ ProcessFacts ThisProcess() {
   return facts;
 }
 
+uint64_t ResidentBytes(int64_t pid) {
+  if (pid <= 0) return 0;
+  const std::string text = FileText(("/proc/" + std::to_string(pid) + "/statm").c_str());
+  std::string_view fields = text;
+  NextNumber(fields);  // the size of the address space
+  return NextNumber(fields) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace tern::server

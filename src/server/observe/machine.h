@@ -30,5 +30,7 @@ struct ProcessFacts {
   int threads = 0;
 };
 ProcessFacts ThisProcess();
+// Returns the resident memory of a process, or 0 if there is no such process.
+uint64_t ResidentBytes(int64_t pid);
 
 }  // namespace tern::server

@@ -1,4 +1,8 @@
 // Writes Triton's metrics of models, under the same names, and further metrics of Tern.
+#include <algorithm>
+
+#include "server/core/backend.h"
+#include "server/observe/machine.h"
 #include "server/observe/metrics_text.h"
 
 namespace tern::server {
@@ -8,6 +12,7 @@ struct Row {
   MetricsText::Labels labels;
   StatisticsSnapshot totals;
   ModelVersion* version = nullptr;
+  std::shared_ptr<const ModelProcess> process;
 };
 
 std::vector<Row> RowsOf(const Versions& versions) {
@@ -18,6 +23,7 @@ std::vector<Row> RowsOf(const Versions& versions) {
     for (const auto& [key, value] : version->config().metric_tags) row.labels.emplace_back(key, value);
     row.totals = version->statistics().Snapshot();
     row.version = version.get();
+    row.process = version->process();
     rows.push_back(std::move(row));
   }
   return rows;
@@ -114,6 +120,30 @@ void AppendBackendValues(const std::vector<Row>& rows, MetricsText& text) {
     }
 }
 
+void AppendProcesses(const std::vector<Row>& rows, MetricsText& text) {
+  const auto any = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.process; });
+  if (any) text.Family("tern_model_process_up", "gauge", "Whether the process of an isolated model runs");
+  for (const Row& row : rows)
+    if (row.process) text.Sample("tern_model_process_up", row.labels, uint64_t{row.version->Ready()});
+  if (any) text.Family("tern_model_process_resident_bytes", "gauge", "Resident memory of the process");
+  for (const Row& row : rows)
+    if (row.process)
+      text.Sample("tern_model_process_resident_bytes", row.labels, ResidentBytes(row.process->pid()));
+  constexpr const char* kEnds = "tern_model_process_restarts_total";
+  if (any) text.Family(kEnds, "counter", "Restarts of processes of isolated models after they had ended");
+  for (const Row& row : rows) {
+    if (!row.process) continue;
+    for (const auto& [reason, count] : row.process->Ends()) {
+      MetricsText::Labels labels = row.labels;
+      labels.emplace_back("reason", reason);
+      text.Sample(kEnds, labels, count);
+    }
+  }
+  text.Family("tern_model_hangs_total", "counter",
+              "Executions in the server that took longer than execution_timeout_ms");
+  for (const Row& row : rows) text.Sample("tern_model_hangs_total", row.labels, row.version->Hangs());
+}
+
 }  // namespace
 
 void AppendModelMetrics(const Versions& versions, MetricsText& text) {
@@ -136,6 +166,7 @@ void AppendModelMetrics(const Versions& versions, MetricsText& text) {
   text.Family("tern_model_memory_bytes", "gauge", "Memory of the model: weights and packed weights");
   for (const Row& row : rows)
     text.Sample("tern_model_memory_bytes", row.labels, uint64_t{row.version->MemoryBytes()});
+  AppendProcesses(rows, text);
   AppendBackendValues(rows, text);
 }
 

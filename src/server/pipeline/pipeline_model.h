@@ -37,6 +37,9 @@ class PipelineModel final : public ModelVersion,
     return (parts_.tensors ? parts_.tensors->MemoryBytes() : 0) + parts_.prepared->MemoryBytes();
   }
   size_t Pending() const override;
+  uint64_t Hangs() const override {
+    return (parts_.tensors ? parts_.tensors->Hangs() : 0) + parts_.prepared->Hangs();
+  }
   std::vector<std::pair<std::string, double>> Metrics() const override { return parts_.prepared->Metrics(); }
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;

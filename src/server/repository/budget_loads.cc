@@ -1,18 +1,35 @@
 // The parts of Loader that load models under a memory budget.
+#include <algorithm>
 #include <filesystem>
 
 #include "model_config.pb.h"
 #include "server/backend/pipeline_engine.h"
+#include "server/pipeline/pipeline_model.h"
 #include "server/repository/golden.h"
 #include "server/repository/loader.h"
 
 namespace tern::server {
 
+namespace {
+
+// Front ends also use the tokenizer and the parts of these versions.
+bool UsedWhole(ModelVersion& version) {
+  if (version.generator()) return true;
+  auto* model = dynamic_cast<PipelineModel*>(&version);
+  if (!model) return false;
+  const auto& inputs = model->parts().steps->binding().inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [](const pipeline::BoundInput& input) {
+    return input.kind == pipeline::BoundInput::Kind::kTokens;
+  });
+}
+
+}  // namespace
+
 std::optional<ModelConfig> Loader::KnownConfig(const ModelSource& source, const LoadPlan& plan,
                                                const std::string& version) const {
   const ConfigMessage& message = *plan.message;
   // A plug-in may add to the configuration what front ends must know, such as that it is decoupled.
-  if (!IsBuiltIn(message.backend())) return {};
+  if (!IsBuiltIn(message.backend()) || message.parameters().count("tern_generator")) return {};
   if (source.file.empty() && HasGoldenRequests(source.folder, version)) return {};
   auto config = ConvertConfig(message, source.folder);
   if (!config.ok() || !CheckComplete(*config).ok() || !CheckConfig(message, true).ok()) return {};
@@ -55,7 +72,7 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadUnderBudget(const ModelSource&
     if (auto config = KnownConfig(source, plan, version))
       return budget_->AddEvicted(std::move(*config), account);
   }
-  return budget_->AddLoaded(account);
+  return budget_->AddLoaded(account, UsedWhole);
 }
 
 }  // namespace tern::server

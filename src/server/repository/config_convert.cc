@@ -68,6 +68,13 @@ Status ConvertParameters(const ConfigMessage& message, ModelConfig& out) {
                              "'; it must be a number of milliseconds, at most 3600000");
     out.goal.p99 = std::chrono::microseconds(std::max<int64_t>(1, static_cast<int64_t>(ms * 1000)));
   }
+  if (const auto it = out.parameters.find("execution_timeout_ms"); it != out.parameters.end()) {
+    int64_t ms = 0;
+    if (!ParseInt(it->second, ms) || ms < 1 || ms > 86'400'000)
+      return InvalidArgument("parameter execution_timeout_ms is '", it->second,
+                             "'; it must be from 1 to 86400000");
+    out.execution_timeout = std::chrono::milliseconds(ms);
+  }
   if (const auto it = out.parameters.find("tern_threads"); it != out.parameters.end()) {
     int64_t threads = 0;
     if (!ParseInt(it->second, threads) || threads < 0 || threads > 1024)

@@ -1,4 +1,5 @@
 // Tests how new versions are validated, warmed up and exchanged for old ones.
+#include "server/core/eventually.h"
 #include "server/repository/peak_memory.h"
 #include "server/repository/serve_test_support.h"
 
@@ -121,6 +122,60 @@ TEST_F(LifeCycle, LoadsTheOldVersionAgainIfTheNewOneFails) {
   WriteModel("m/2/model.tern", 3);
   EXPECT_TRUE(Load().ok());
   EXPECT_EQ(Value("m"), 3);
+}
+
+class LifeCycleUnderBudget : public LifeCycle {
+ protected:
+  LifeCycleUnderBudget() { options_.memory_budget = 1 << 20; }
+  void WriteConfig() {
+    folder_.Write("m/config.pbtxt",
+                  "max_batch_size: 4 input { name: 'x' data_type: TYPE_FP32 dims: 4 } "
+                  "output { name: 'y' data_type: TYPE_FP32 dims: 4 }");
+  }
+  std::string Note() { return Live()->StateNote(); }
+};
+
+TEST_F(LifeCycleUnderBudget, AModelWithACompleteConfigurationIsLoadedByItsFirstRequest) {
+  WriteConfig();
+  WriteModel("m/1/model.tern", 2);
+  auto started = Repository::Start(options_, *scheduler_, registry_);
+  ASSERT_TRUE(started.ok());
+  repository_ = std::move(*started);
+  ASSERT_TRUE(Eventually([&] { return repository_->AllReady(); }));
+  EXPECT_EQ(Note(), "not resident: the next request loads it");
+  EXPECT_EQ(repository_->Index(true).at(0).reason, Note()) << "it is ready";
+  EXPECT_EQ(Live()->config().outputs.at(0).name, "y");
+  EXPECT_EQ(Value("m"), 2);
+  EXPECT_TRUE(Eventually([&] { return Note().starts_with("resident: "); }));
+}
+
+TEST_F(LifeCycleUnderBudget, ANewVersionIsValidatedBeforeItReplacesAnother) {
+  WriteConfig();
+  WriteModel("m/1/model.tern", 2);
+  auto started = Repository::Start(options_, *scheduler_, registry_);
+  ASSERT_TRUE(started.ok());
+  repository_ = std::move(*started);
+  ASSERT_TRUE(Eventually([&] { return repository_->AllReady(); }));
+  folder_.Write("m/2/model.tern", "no model");
+  EXPECT_FALSE(Load().ok());
+  EXPECT_EQ(Live()->version(), "1");
+  EXPECT_EQ(Value("m"), 2);
+  WriteModel("m/2/model.tern", 3);
+  WriteGolden("m/golden/ones.json", 3);
+  ASSERT_TRUE(Load().ok());
+  EXPECT_TRUE(Live()->validated());
+  EXPECT_EQ(Value("m"), 3);
+}
+
+TEST_F(LifeCycleUnderBudget, AnIncompleteConfigurationIsCompletedAtTheStart) {
+  WriteModel("m/1/model.tern", 2);
+  auto started = Repository::Start(options_, *scheduler_, registry_);
+  ASSERT_TRUE(started.ok());
+  repository_ = std::move(*started);
+  ASSERT_TRUE(Eventually([&] { return repository_->AllReady(); }));
+  EXPECT_EQ(Live()->config().inputs.at(0).name, "x");
+  EXPECT_TRUE(Note().starts_with("resident: ")) << Note();
+  EXPECT_EQ(Value("m"), 2);
 }
 
 // Requests of several threads while versions change: each gets one answer, which is no error.

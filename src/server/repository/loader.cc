@@ -6,6 +6,7 @@
 #include "server/backend/pipeline_engine.h"
 #include "server/core/log.h"
 #include "server/generate/generator_files.h"
+#include "server/isolation/isolated_model.h"
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
 #include "server/rollout/policy.h"
@@ -54,6 +55,17 @@ static void DescribePipeline(ConfigMessage message, ModelConfig& client) {
   UpdateMessage(client, message);
 }
 
+// Pipelines and text generation run in the server.
+static Status CheckIsolation(const ModelConfig& config, bool pipeline) {
+  if (pipeline)
+    return Unsupported("a model with a pipeline cannot run in a process of its own; set the parameter ",
+                       "isolation to none, or tern_pipeline to off");
+  const auto generator = config.parameters.find("tern_generator");
+  if (generator == config.parameters.end() || generator->second == "off") return {};
+  return Unsupported("a model that generates text cannot run in a process of its own; set the parameter ",
+                     "isolation to none, or tern_generator to off");
+}
+
 Result<Candidate> Loader::Read(const ModelSource& source, const std::string& version,
                                ConfigMessage& message) const {
   TERN_ASSIGN(ModelConfig config, ConvertConfig(message, source.folder));
@@ -70,15 +82,19 @@ Result<Candidate> Loader::Read(const ModelSource& source, const std::string& ver
   if (IsBuiltIn(message.backend())) {
     TERN_ASSIGN(pipeline, PipelineOf(files, config));
   }
+  TERN_ASSIGN(const Isolation isolation, IsolationOf(config, options_.isolation));
+  if (isolation.process) TERN_TRY(CheckIsolation(config, !pipeline.empty()));
   if (!pipeline.empty()) return ReadPipelined(files, pipeline, version, message, std::move(config));
-  if (IsBuiltIn(message.backend())) {
+  if (IsBuiltIn(message.backend()) && !isolation.process) {
     TERN_ASSIGN(out.version, FindGenerator(source, files, version, message, config));
     out.runners = {out.version};
     if (message.model_warmup_size() > 0) out.tensors = out.version;
     if (out.version) return out;
     out = Candidate();
   }
-  TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
+  TERN_ASSIGN(const std::shared_ptr<Backend> backend,
+              BackendOf(backends_, options_.backend_folder, config, options_.isolation,
+                        [](const ModelFiles& f) { return Fingerprint(f.file.empty() ? f.folder : f.file); }));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
   const ModelConfig given = config;
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));

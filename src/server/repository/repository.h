@@ -7,6 +7,7 @@
 
 #include "server/core/control.h"
 #include "server/core/version_selector.h"
+#include "server/isolation/options.h"
 #include "server/scheduler/scheduler.h"
 #include "server/store/store_options.h"
 
@@ -37,8 +38,9 @@ struct RepositoryOptions {
   MustLoad must_load = MustLoad::kFlatModels;
   std::string backend_folder;  // folder of plug-ins; empty: beside the program
   bool auto_complete = true;
+  IsolationDefaults isolation;
   VersionSelector* selector = nullptr;  // null: the version policies alone select versions
-  StoreOptions store;  // of remote repositories
+  StoreOptions store;                   // of remote repositories
   ChangeOrder order = ChangeOrder::kLoadFirst;
   uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
   std::vector<std::string> pinned;  // models that stay resident under the budget

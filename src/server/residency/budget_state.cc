@@ -42,8 +42,22 @@ void BudgetState::Leave(Account& account, Lease lease) {
   changed_.notify_all();
 }
 
-uint64_t BudgetState::Charged() const {
+void BudgetState::Keep(const std::shared_ptr<Account>& account, const std::shared_ptr<ModelVersion>& model) {
+  const std::lock_guard lock(mutex_);
+  kept_.push_back({nullptr, model, account->charged, Clock::now()});
+  account->charged = 0;
+  accounts_.erase(account);
+}
+
+uint64_t BudgetState::Kept() const {
   uint64_t sum = 0;
+  for (const Leaving& entry : kept_)
+    if (!entry.model.expired()) sum += entry.bytes;
+  return sum;
+}
+
+uint64_t BudgetState::Charged() const {
+  uint64_t sum = Kept();
   for (const auto& account : accounts_) sum += account->charged;
   return sum;
 }
@@ -61,7 +75,7 @@ Status BudgetState::TooLarge(const Account& account, uint64_t need) const {
 }
 
 Status BudgetState::NoRoom(const Account& account, uint64_t need) const {
-  uint64_t pinned = 0, busy = 0;
+  uint64_t pinned = Kept(), busy = 0;
   for (const auto& other : accounts_) (other->pinned ? pinned : busy) += other->charged;
   for (const Leaving& leaving : leaving_) busy += leaving.model.expired() ? 0 : leaving.bytes;
   return Unavailable(Label(account), " takes ", need, " bytes, but of the memory budget of ", bytes_,
@@ -220,7 +234,8 @@ bool BudgetState::KeepUp(const std::function<bool(const std::shared_ptr<ModelVer
   if (freed) malloc_trim(0);
   {
     const std::lock_guard lock(mutex_);
-    leaving_.remove_if([](const Leaving& entry) { return entry.model.expired(); });
+    for (auto* list : {&leaving_, &kept_})
+      list->remove_if([](const Leaving& entry) { return entry.model.expired(); });
     leaving = !leaving_.empty();
   }
   changed_.notify_all();

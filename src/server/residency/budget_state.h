@@ -37,6 +37,9 @@ class BudgetState {
   // Forgets the owner of the account, which is being destroyed. What it charged counts until `model` is gone.
   void Leave(Account& account, Lease lease);
 
+  // Charges what the account takes until `model` is destroyed. It is never evicted.
+  void Keep(const std::shared_ptr<Account>& account, const std::shared_ptr<ModelVersion>& model);
+
   // Called when a request of the version waits. Queues one load, unless the version is being loaded. If loads
   // failed a moment ago, returns why.
   Status Request(const std::shared_ptr<ResidentVersion>& version);
@@ -75,7 +78,8 @@ class BudgetState {
  private:
   void MeasureCosts();
   // These are called under the lock.
-  uint64_t Charged() const;  // what resident versions and loads take
+  uint64_t Kept() const;     // what versions take that are never evicted
+  uint64_t Charged() const;  // what all resident versions and loads take
   uint64_t Used() const;     // with what evicted versions still take
   Account* Victim(const Account* except) const;
   void Evict(Account& account);
@@ -88,6 +92,7 @@ class BudgetState {
   std::set<std::shared_ptr<Account>> accounts_;
   std::deque<std::weak_ptr<ResidentVersion>> queue_;
   std::list<Leaving> leaving_;
+  std::list<Leaving> kept_;  // versions that are never evicted
   bool stop_ = false;
   uint64_t misses_ = 0, loads_ = 0, failures_ = 0, evictions_ = 0;
   std::atomic<uint64_t> hits_{0};

@@ -168,6 +168,22 @@ size_t HoldingVersion::MemoryBytes() const {
   return target ? (*target)->MemoryBytes() : 0;
 }
 
+// A version without a target is loaded by the first request.
+bool HoldingVersion::Ready() const {
+  const Lease target = lease();
+  return !target || (*target)->Ready();
+}
+
+std::shared_ptr<const ModelProcess> HoldingVersion::process() const {
+  const Lease target = lease();
+  return target ? (*target)->process() : nullptr;
+}
+
+uint64_t HoldingVersion::Hangs() const {
+  const Lease target = lease();
+  return target ? (*target)->Hangs() : 0;
+}
+
 size_t HoldingVersion::Pending() const {
   const Lease target = lease();
   return held() + (target ? (*target)->Pending() : 0);

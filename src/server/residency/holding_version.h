@@ -30,6 +30,9 @@ class HoldingVersion : public ModelVersion,
   bool RefuseIfOverloaded(Call& call) override;
   size_t MemoryBytes() const override;
   size_t Pending() const override;
+  bool Ready() const override;
+  std::shared_ptr<const ModelProcess> process() const override;
+  uint64_t Hangs() const override;
   std::vector<std::pair<std::string, double>> Metrics() const override;
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;

@@ -83,12 +83,17 @@ std::shared_ptr<ModelVersion> MemoryBudget::AddEvicted(ModelConfig config, std::
   return version;
 }
 
-Result<std::shared_ptr<ModelVersion>> MemoryBudget::AddLoaded(std::shared_ptr<Account> account) {
+Result<std::shared_ptr<ModelVersion>> MemoryBudget::AddLoaded(std::shared_ptr<Account> account,
+                                                              bool (*whole)(ModelVersion& version)) {
   state_->Add(account);
   auto loaded = Load(*account, true);
   if (!loaded.ok()) {
     state_->Remove(account);
     return loaded.TakeStatus();
+  }
+  if (whole && whole(**loaded)) {
+    state_->Keep(account, *loaded);
+    return loaded;
   }
   auto version = std::make_shared<ResidentVersion>((*loaded)->config(), account, state_, timer_);
   (*loaded)->ShareStatistics(*version);

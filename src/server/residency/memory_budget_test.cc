@@ -165,6 +165,25 @@ TEST_F(Budget, RefusesWhatDoesNotFit) {
       "100 and busy ones 0");
 }
 
+TEST_F(Budget, AVersionThatIsUsedWholeStays) {
+  Start(250);
+  Model& whole = Prepare("whole", 100);
+  auto added = budget_->AddLoaded(whole.account, [](ModelVersion&) { return true; });
+  ASSERT_TRUE(added.ok());
+  EXPECT_FALSE(std::dynamic_pointer_cast<ResidentVersion>(*added));
+  whole.version = std::move(*added);
+  EXPECT_EQ(Counts().resident_bytes, 100u);
+  Model &a = Add("a", 100), &b = Add("b", 100);
+  EXPECT_TRUE(Run(a).status.ok());
+  EXPECT_TRUE(Eventually([&] { return Resident(a); }));
+  EXPECT_TRUE(Run(b).status.ok());
+  EXPECT_TRUE(Run(whole).status.ok());
+  EXPECT_EQ(whole.loads, 1);
+  EXPECT_TRUE(Eventually([&] { return Counts().evictions == 1 && Counts().resident_bytes == 200; }));
+  whole.version = nullptr;
+  EXPECT_TRUE(Eventually([&] { return Counts().resident_bytes == 100; })) << "its memory is free";
+}
+
 TEST_F(Budget, AFailedLoadAnswersAndIsTriedAgain) {
   Start(150);
   Model& a = Add("a", 100);

@@ -15,7 +15,7 @@ struct TrialParts {
   std::shared_ptr<Trial> trial;
   std::shared_ptr<ModelVersion> stable, candidate;
   std::shared_ptr<VersionCounters> stable_counters, candidate_counters;
-  std::shared_ptr<Mirror> mirror;  // null: nothing is copied
+  std::shared_ptr<RequestMirror> mirror;  // null: nothing is copied
 };
 
 class LiveObserver;

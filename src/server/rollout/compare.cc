@@ -49,7 +49,7 @@ double Load(DType dtype, const std::byte* data) {
   }
 }
 
-bool Close(double expected, double actual, const Tolerance& t) {
+bool Close(double expected, double actual, const OutputTolerance& t) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
   return std::abs(expected - actual) <= t.absolute + t.relative * std::abs(expected);
@@ -61,7 +61,7 @@ std::string Differs(const WireTensor& tensor, int64_t index, const std::string& 
 }
 
 std::string CompareValues(const WireTensor& expected, const WireTensor& actual, int64_t count,
-                          const Tolerance& t) {
+                          const OutputTolerance& t) {
   const size_t width = ElementBytes(expected.dtype);
   const bool exact = !IsFloat(expected.dtype);
   if (std::memcmp(expected.bytes.data(), actual.bytes.data(), expected.bytes.size()) == 0) return {};
@@ -114,7 +114,7 @@ std::string_view TextOf(const Buffer& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string CompareTexts(const WireTensor& expected, const WireTensor& actual, const Tolerance& t) {
+std::string CompareTexts(const WireTensor& expected, const WireTensor& actual, const OutputTolerance& t) {
   std::string_view a = TextOf(expected.bytes), b = TextOf(actual.bytes), x, y;
   for (int64_t i = 0;; ++i) {
     const bool more = TakeText(a, x);
@@ -129,7 +129,7 @@ std::string TypeText(const WireTensor& tensor) {
   return StrCat(WireName(tensor.dtype), DimsText(tensor.dims));
 }
 
-std::string CompareTensor(const WireTensor& expected, const WireTensor& actual, const Tolerance& t) {
+std::string CompareTensor(const WireTensor& expected, const WireTensor& actual, const OutputTolerance& t) {
   if (expected.dtype != actual.dtype || expected.dims != actual.dims)
     return StrCat("output '", expected.name, "': ", TypeText(expected), " and ", TypeText(actual));
   if (expected.dtype == DType::kString) return CompareTexts(expected, actual, t);
@@ -162,7 +162,7 @@ size_t NumberLength(std::string_view text, double& value) {
 
 }  // namespace
 
-bool TextsAgree(std::string_view a, std::string_view b, const Tolerance& t) {
+bool TextsAgree(std::string_view a, std::string_view b, const OutputTolerance& t) {
   bool in_word = false;  // "v2" and "v3" are names, not numbers
   while (!a.empty() && !b.empty()) {
     double x = 0, y = 0;
@@ -181,7 +181,7 @@ bool TextsAgree(std::string_view a, std::string_view b, const Tolerance& t) {
   return a.empty() && b.empty();
 }
 
-std::string CompareOutputs(const Response& expected, const Response& actual, const Tolerance& t) {
+std::string CompareOutputs(const Response& expected, const Response& actual, const OutputTolerance& t) {
   if (expected.text.empty() != actual.text.empty()) return "one answer is a text";
   if (!TextsAgree(WithoutVersion(expected.text), WithoutVersion(actual.text), t)) return "the texts differ";
   if (expected.outputs.size() != actual.outputs.size())

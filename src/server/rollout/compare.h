@@ -7,7 +7,7 @@
 
 namespace tern::server {
 
-struct Tolerance {
+struct OutputTolerance {
   CompareMode mode = CompareMode::kValues;
   double absolute = 0, relative = 0;
 };
@@ -17,9 +17,10 @@ struct Tolerance {
 // equal. Texts must be equal but for the numbers in them, which agree within the same tolerance. With kTop1,
 // the largest elements along the last dim of numeric outputs must have the same index, and their values do
 // not matter. The order of the outputs does not matter.
-std::string CompareOutputs(const Response& expected, const Response& actual, const Tolerance& tolerance);
+std::string CompareOutputs(const Response& expected, const Response& actual,
+                           const OutputTolerance& tolerance);
 
 // Returns whether two texts agree.
-bool TextsAgree(std::string_view expected, std::string_view actual, const Tolerance& tolerance);
+bool TextsAgree(std::string_view expected, std::string_view actual, const OutputTolerance& tolerance);
 
 }  // namespace tern::server

@@ -9,8 +9,8 @@
 namespace tern::server {
 namespace {
 
-constexpr Tolerance kTolerance{CompareMode::kValues, 1e-4, 1e-3};
-constexpr Tolerance kTop1{CompareMode::kTop1, 0, 0};
+constexpr OutputTolerance kTolerance{CompareMode::kValues, 1e-4, 1e-3};
+constexpr OutputTolerance kTop1{CompareMode::kTop1, 0, 0};
 
 Buffer BytesOf(const void* data, size_t size) {
   Buffer buffer = Buffer::Allocate(size);
@@ -33,7 +33,7 @@ WireTensor Texts(const std::vector<std::string>& texts) {
   return {"y", DType::kString, {static_cast<int64_t>(texts.size())}, BytesOf(bytes.data(), bytes.size())};
 }
 
-std::string Compare(WireTensor a, WireTensor b, const Tolerance& tolerance = kTolerance) {
+std::string Compare(WireTensor a, WireTensor b, const OutputTolerance& tolerance = kTolerance) {
   Response expected, actual;
   expected.outputs.push_back(std::move(a));
   actual.outputs.push_back(std::move(b));

@@ -44,7 +44,7 @@ Outcome OutcomeOf(const CallTimes& times, Ending ending) {
           times.batch};
 }
 
-bool RateLimit::Take(Clock::time_point now) {
+bool CopyRate::Take(Clock::time_point now) {
   if (rate_ <= 0) return true;
   const double seconds = std::chrono::duration<double>(now - last_).count();
   if (last_ != Clock::time_point()) tokens_ += std::max(0.0, seconds) * rate_;
@@ -56,9 +56,9 @@ bool RateLimit::Take(Clock::time_point now) {
 }
 
 // A copy while a version runs it.
-class Mirror::CopyCall final : public Call {
+class RequestMirror::CopyCall final : public Call {
  public:
-  CopyCall(std::shared_ptr<Mirror> mirror, std::unique_ptr<MirrorJob> job, bool control)
+  CopyCall(std::shared_ptr<RequestMirror> mirror, std::unique_ptr<MirrorJob> job, bool control)
       : job_(std::move(job)), control_(control), mirror_(std::move(mirror)) {
     request = job_->request;
     request.arrived = started_ = Clock::now();
@@ -84,11 +84,12 @@ class Mirror::CopyCall final : public Call {
   const bool control_;
   Clock::time_point started_;
   Response answer_;
-  const std::shared_ptr<Mirror> mirror_;
+  const std::shared_ptr<RequestMirror> mirror_;
 };
 
-Mirror::Mirror(const RolloutPolicy& policy, std::shared_ptr<ModelVersion> stable,
-               std::shared_ptr<ModelVersion> candidate, std::shared_ptr<VersionCounters> counters, Done done)
+RequestMirror::RequestMirror(const RolloutPolicy& policy, std::shared_ptr<ModelVersion> stable,
+                             std::shared_ptr<ModelVersion> candidate,
+                             std::shared_ptr<VersionCounters> counters, Done done)
     : policy_(policy),
       tolerance_{policy.compare, policy.absolute_tolerance, policy.relative_tolerance},
       stable_(std::move(stable)),
@@ -99,9 +100,9 @@ Mirror::Mirror(const RolloutPolicy& policy, std::shared_ptr<ModelVersion> stable
       controls_(policy.control_per_second),
       random_(static_cast<uint64_t>(Clock::now().time_since_epoch().count()) | 1) {}
 
-Mirror::~Mirror() { TERN_CHECK(!thread_.joinable(), "Stop was not called"); }
+RequestMirror::~RequestMirror() { TERN_CHECK(!thread_.joinable(), "Stop was not called"); }
 
-bool Mirror::Wants(Clock::time_point now, bool& control) {
+bool RequestMirror::Wants(Clock::time_point now, bool& control) {
   const std::lock_guard lock(mutex_);
   if (stopped_) return false;
   share_ += policy_.mirror / 100;
@@ -112,7 +113,7 @@ bool Mirror::Wants(Clock::time_point now, bool& control) {
   return true;
 }
 
-void Mirror::Offer(std::unique_ptr<MirrorJob> job) {
+void RequestMirror::Offer(std::unique_ptr<MirrorJob> job) {
   const std::lock_guard lock(mutex_);
   const bool full =
       waiting_.size() >= kMaxWaiting || bytes_ + job->bytes > static_cast<uint64_t>(policy_.mirror_bytes);
@@ -128,7 +129,7 @@ void Mirror::Offer(std::unique_ptr<MirrorJob> job) {
 }
 
 // Clients go first: a copy starts only while none of their requests waits, or after a second.
-void Mirror::Yield(std::unique_lock<std::mutex>& lock) {
+void RequestMirror::Yield(std::unique_lock<std::mutex>& lock) {
   const auto end = Clock::now() + kMaxYield;
   while (!stopped_ && Clock::now() < end) {
     lock.unlock();
@@ -139,7 +140,7 @@ void Mirror::Yield(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-void Mirror::Run() {
+void RequestMirror::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stopped_ || (!waiting_.empty() && running_.size() < kMaxRunning); });
@@ -159,7 +160,7 @@ void Mirror::Run() {
 }
 
 // Runs on the thread that executed the model. The comparison runs there too: it reads each tensor once.
-void Mirror::OnAnswer(CopyCall& call, Response response) {
+void RequestMirror::OnAnswer(CopyCall& call, Response response) {
   std::unique_ptr<MirrorJob> job = call.TakeJob();
   if (!job) return;  // it took too long, or the mirror has stopped
   const Outcome outcome = OutcomeOf(call.times, EndingOf(response.status, true));
@@ -185,7 +186,7 @@ void Mirror::OnAnswer(CopyCall& call, Response response) {
   if (job) Finish(std::move(job));
 }
 
-void Mirror::Judge(MirrorJob& job, const Response& answer) const {
+void RequestMirror::Judge(MirrorJob& job, const Response& answer) const {
   job.error = answer.status.message();
   const bool classes = std::any_of(job.request.outputs.begin(), job.request.outputs.end(),
                                    [](const RequestedOutput& o) { return o.classification > 0; });
@@ -194,7 +195,7 @@ void Mirror::Judge(MirrorJob& job, const Response& answer) const {
     job.result.differ = CompareOutputs(job.expected, answer, tolerance_);
 }
 
-void Mirror::Finish(std::unique_ptr<MirrorJob> job) {
+void RequestMirror::Finish(std::unique_ptr<MirrorJob> job) {
   job->result.stable = job->stable;
   if (job->result.candidate.ending == Ending::kFailed)
     counters_->errors.fetch_add(1, std::memory_order_relaxed);
@@ -203,7 +204,7 @@ void Mirror::Finish(std::unique_ptr<MirrorJob> job) {
   done_(job->result, job->error);
 }
 
-void Mirror::Sweep(Clock::time_point now) {
+void RequestMirror::Sweep(Clock::time_point now) {
   const auto limit =
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(policy_.hang_seconds));
   std::vector<std::shared_ptr<CopyCall>> late;
@@ -232,7 +233,7 @@ void Mirror::Sweep(Clock::time_point now) {
   }
 }
 
-void Mirror::Stop() {
+void RequestMirror::Stop() {
   std::list<std::shared_ptr<CopyCall>> running;
   std::list<std::unique_ptr<MirrorJob>> waiting;
   {
@@ -250,7 +251,7 @@ void Mirror::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-uint64_t Mirror::held_bytes() const {
+uint64_t RequestMirror::held_bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
 }

@@ -36,9 +36,9 @@ Ending EndingOf(const Status& status, bool copy);
 Outcome OutcomeOf(const CallTimes& times, Ending ending);
 
 // At most `rate` grants per second, with bursts of a tenth of a second. A rate of 0 means no limit.
-class RateLimit {
+class CopyRate {
  public:
-  explicit RateLimit(double rate) : rate_(rate) {}
+  explicit CopyRate(double rate) : rate_(rate) {}
   bool Take(Clock::time_point now);
 
  private:
@@ -48,12 +48,13 @@ class RateLimit {
 };
 
 // Thread-safe. Stop must be called before the last reference goes.
-class Mirror : public std::enable_shared_from_this<Mirror> {
+class RequestMirror : public std::enable_shared_from_this<RequestMirror> {
  public:
   using Done = std::function<void(const MirrorResult&, const std::string& error)>;
-  Mirror(const RolloutPolicy& policy, std::shared_ptr<ModelVersion> stable,
-         std::shared_ptr<ModelVersion> candidate, std::shared_ptr<VersionCounters> counters, Done done);
-  ~Mirror();
+  RequestMirror(const RolloutPolicy& policy, std::shared_ptr<ModelVersion> stable,
+                std::shared_ptr<ModelVersion> candidate, std::shared_ptr<VersionCounters> counters,
+                Done done);
+  ~RequestMirror();
 
   // Returns whether the next request of the stable version is copied, and with a control.
   bool Wants(Clock::time_point now, bool& control);
@@ -73,14 +74,14 @@ class Mirror : public std::enable_shared_from_this<Mirror> {
   void Judge(MirrorJob& job, const Response& answer) const;
 
   const RolloutPolicy policy_;
-  const Tolerance tolerance_;
+  const OutputTolerance tolerance_;
   const std::shared_ptr<ModelVersion> stable_, candidate_;
   const std::shared_ptr<VersionCounters> counters_;  // of the candidate
   const Done done_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  RateLimit copies_, controls_;
+  CopyRate copies_, controls_;
   uint64_t random_ = 0;
   double share_ = 0;  // of requests, accumulated
   std::list<std::unique_ptr<MirrorJob>> waiting_;

@@ -8,18 +8,18 @@ namespace {
 using std::chrono::milliseconds;
 using Mode = FakeVersion::Mode;
 
-class MirrorTest : public testing::Test {
+class RequestMirrorTest : public testing::Test {
  protected:
-  ~MirrorTest() override {
+  ~RequestMirrorTest() override {
     if (mirror_) mirror_->Stop();
   }
   void Start(const RolloutPolicy& policy = {}) {
-    mirror_ = std::make_shared<Mirror>(policy, stable_, candidate_, counters_,
-                                       [this](const MirrorResult& result, const std::string& error) {
-                                         const std::lock_guard lock(mutex_);
-                                         results_.push_back(result);
-                                         errors_.push_back(error);
-                                       });
+    mirror_ = std::make_shared<RequestMirror>(policy, stable_, candidate_, counters_,
+                                              [this](const MirrorResult& result, const std::string& error) {
+                                                const std::lock_guard lock(mutex_);
+                                                results_.push_back(result);
+                                                errors_.push_back(error);
+                                              });
   }
   std::unique_ptr<MirrorJob> Job(bool control = false, uint64_t bytes = 8) {
     auto job = std::make_unique<MirrorJob>();
@@ -41,10 +41,10 @@ class MirrorTest : public testing::Test {
   std::mutex mutex_;
   std::vector<MirrorResult> results_;
   std::vector<std::string> errors_;
-  std::shared_ptr<Mirror> mirror_;
+  std::shared_ptr<RequestMirror> mirror_;
 };
 
-TEST_F(MirrorTest, ComparesAnswers) {
+TEST_F(RequestMirrorTest, ComparesAnswers) {
   Start();
   mirror_->Offer(Job());
   ASSERT_TRUE(Eventually([&] { return results() == 1; }));
@@ -68,7 +68,7 @@ TEST_F(MirrorTest, ComparesAnswers) {
   EXPECT_TRUE(Eventually([&] { return mirror_->held_bytes() == 0; }));
 }
 
-TEST_F(MirrorTest, RunsControls) {
+TEST_F(RequestMirrorTest, RunsControls) {
   Start();
   for (int i = 0; i < 40; ++i) mirror_->Offer(Job(true));
   ASSERT_TRUE(Eventually([&] { return results() == 40; }));
@@ -81,7 +81,7 @@ TEST_F(MirrorTest, RunsControls) {
   }
 }
 
-TEST_F(MirrorTest, DropsCopiesBeyondItsMemory) {
+TEST_F(RequestMirrorTest, DropsCopiesBeyondItsMemory) {
   candidate_->mode = Mode::kHang;
   RolloutPolicy policy;
   policy.mirror_bytes = 1000;
@@ -96,7 +96,7 @@ TEST_F(MirrorTest, DropsCopiesBeyondItsMemory) {
   EXPECT_GE(counters_->dropped, 700u) << "copies that wait for a thread are limited";
 }
 
-TEST_F(MirrorTest, CountsHangsAsFailures) {
+TEST_F(RequestMirrorTest, CountsHangsAsFailures) {
   candidate_->mode = Mode::kHang;
   RolloutPolicy policy;
   policy.hang_seconds = 5;
@@ -115,7 +115,7 @@ TEST_F(MirrorTest, CountsHangsAsFailures) {
   EXPECT_EQ(mirror_->held_bytes(), 0u);
 }
 
-TEST_F(MirrorTest, IgnoresRefusals) {
+TEST_F(RequestMirrorTest, IgnoresRefusals) {
   candidate_->mode = Mode::kRefuse;
   Start();
   mirror_->Offer(Job());
@@ -123,7 +123,7 @@ TEST_F(MirrorTest, IgnoresRefusals) {
   EXPECT_EQ(results_[0].candidate.ending, Ending::kIgnored);
 }
 
-TEST_F(MirrorTest, StopsWhileCopiesRun) {
+TEST_F(RequestMirrorTest, StopsWhileCopiesRun) {
   candidate_->mode = Mode::kHang;
   Start();
   for (int i = 0; i < 100; ++i) mirror_->Offer(Job());
@@ -135,7 +135,7 @@ TEST_F(MirrorTest, StopsWhileCopiesRun) {
   EXPECT_FALSE(mirror_->Wants(Clock::now(), control));
 }
 
-TEST_F(MirrorTest, WantsAShareAndARate) {
+TEST_F(RequestMirrorTest, WantsAShareAndARate) {
   RolloutPolicy policy;
   policy.mirror = 25;
   policy.mirror_per_second = 0;
@@ -149,13 +149,13 @@ TEST_F(MirrorTest, WantsAShareAndARate) {
   EXPECT_FALSE(control);
 }
 
-TEST(RateLimit, GrantsTheRate) {
-  RateLimit limit(50);
+TEST(CopyRate, GrantsTheRate) {
+  CopyRate limit(50);
   const auto begin = Clock::now();
   int granted = 0;
   for (int ms = 0; ms < 10'000; ++ms) granted += limit.Take(begin + milliseconds(ms));
   EXPECT_NEAR(granted, 500, 6);
-  RateLimit slow(0.1);
+  CopyRate slow(0.1);
   EXPECT_TRUE(slow.Take(begin));
   EXPECT_FALSE(slow.Take(begin + std::chrono::seconds(9)));
   EXPECT_TRUE(slow.Take(begin + std::chrono::seconds(11)));

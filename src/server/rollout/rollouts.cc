@@ -156,7 +156,7 @@ void Rollouts::EnsureTrial(const std::string& model, Entry& entry, const Version
                    CountersOf(entry, candidate->version()),
                    nullptr};
   if (running.trial->mirrors())
-    parts.mirror = std::make_shared<Mirror>(
+    parts.mirror = std::make_shared<RequestMirror>(
         *policy, stable, candidate, parts.candidate_counters,
         [trial = running.trial](const MirrorResult& result, const std::string& error) {
           trial->OnMirrored(result, error);

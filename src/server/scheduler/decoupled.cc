@@ -33,7 +33,10 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
       made.final = last || !made.status.ok();
       response = std::move(made);
     }
-    if (!response.final) return queued->call->Respond(std::move(response));
+    if (!response.final) {
+      self->HearStream(*queued);
+      return queued->call->Respond(std::move(response));
+    }
     queued->times.output = Clock::now();
     self->Send({queued, std::move(response)});
     // The response could not be made, so the request has ended, but the back end goes on.
@@ -50,9 +53,10 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
   bool ended = false;
   {
     const std::lock_guard lock(mutex_);
-    streams_[queued.get()] = {queued, call};
+    streams_[queued.get()] = {queued, call, LateFrom(Clock::now())};
     ended = ended_;
   }
+  executor_->At(LateFrom(Clock::now()), shared_from_this());
   queued->call->OnCancel([weak = std::weak_ptr<Call>(call)] {
     if (const auto running = weak.lock()) running->Cancel();
   });
@@ -60,6 +64,13 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
   // OnCancel has not cancelled the new call.
   if (ended) call->Cancel();
   return call;
+}
+
+void ModelRunner::HearStream(const QueuedCall& queued) {
+  if (config().execution_timeout.count() <= 0) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = streams_.find(&queued);
+  if (found != streams_.end() && found->second.late != kNever) found->second.late = LateFrom(Clock::now());
 }
 
 void ModelRunner::CancelStream(const QueuedCall& queued) {

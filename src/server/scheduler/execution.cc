@@ -17,11 +17,14 @@ struct Parts {
 
 struct Stages {
   Clock::time_point input, compute, output, end;
+  std::chrono::nanoseconds cpu_elsewhere{0};
+  bool lost = false, timed_out = false;  // see Batch
 };
 
-Response Failed(Status status) {
+Response Failed(Status status, bool timed_out = false) {
   Response response;
   response.status = std::move(status);
+  response.timed_out = timed_out;
   return response;
 }
 
@@ -52,13 +55,14 @@ class Runner {
     Account(layout, stages, CpuTime() - cpu_before);
     for (const QueuedCallPtr& call : pick.calls)
       if (call) SetStages(call->times, stages, static_cast<int>(layout.total));
-    if (!parts.ok() && may_retry && parts.status().code() != Code::kCancelled) return parts.TakeStatus();
+    if (!parts.ok() && may_retry && !stages.lost && parts.status().code() != Code::kCancelled)
+      return parts.TakeStatus();
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
       if (!call) continue;
       call->dropped = !parts.ok();
       if (!parts.ok())
-        result_.finished.push_back({call, Failed(parts.status())});
+        result_.finished.push_back({call, Failed(parts.status(), stages.timed_out)});
       else if (parts->iterations.empty() || parts->iterations[i] == Iteration::kLast)
         result_.finished.push_back(
             {call, MakeResponse(context_.config, call->call->request, std::move(parts->outputs[i]))});
@@ -94,9 +98,13 @@ class Runner {
     batch.requests = &layout.requests;
     batch.items = &layout.items;
     batch.config = &context_.config;
+    batch.epoch = context_.epoch;
     stages.compute = stages.output = Clock::now();
     auto outputs = context_.backend.Run(batch);
     stages.output = Clock::now();
+    stages.cpu_elsewhere = batch.cpu_elsewhere;
+    stages.lost = batch.lost;
+    stages.timed_out = batch.timed_out;
     if (!outputs.ok()) return outputs.TakeStatus();
     Parts parts;
     if (!batch.again.empty()) {
@@ -114,7 +122,9 @@ class Runner {
   void Account(const BatchLayout& layout, const Stages& stages, std::chrono::nanoseconds thread_cpu) {
     const auto elapsed =
         std::min<std::chrono::nanoseconds>(stages.end - stages.input, context_.elapsed_as_cpu);
-    const auto cpu = context_.elapsed_as_cpu.count() > 0 ? elapsed : thread_cpu * context_.threads;
+    const auto cpu = stages.cpu_elsewhere.count() > 0      ? thread_cpu + stages.cpu_elsewhere
+                     : context_.elapsed_as_cpu.count() > 0 ? elapsed
+                                                           : thread_cpu * context_.threads;
     result_.cpu += cpu;
     result_.duration += stages.end - stages.input;
     result_.batch_size = static_cast<int>(layout.padded);
@@ -178,7 +188,13 @@ std::chrono::nanoseconds ThreadCpuTime() {
 }
 
 void SetTimes(CallTimes& times, Clock::time_point now) {
-  times = {now, now, now, now, now, now, {}, times.held};
+  times = {.queued = now,
+           .started = now,
+           .input = now,
+           .compute = now,
+           .output = now,
+           .finished = now,
+           .held = times.held};
 }
 
 }  // namespace tern::server

@@ -35,11 +35,12 @@ struct ExecutionContext {
   // If it is > 0, the processor time is not measured. min(elapsed time, elapsed_as_cpu) is used instead. This
   // saves two system calls, which take longer than all other parts of a small execution.
   std::chrono::nanoseconds elapsed_as_cpu{0};
+  uint64_t epoch = 0;  // of the model's process, when the batch was formed
 };
 
 // Runs the requests as one batch. If a batch of several requests fails, each request is run again alone, so
 // that a bad request does not fail the others. Requests of sequences are not run again, because their state
-// would advance twice.
+// would advance twice, nor are requests whose process ended, because one of them may have ended it.
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick);
 
 // Returns the processor time of the calling thread.

@@ -45,6 +45,9 @@ class Feeder {
   // Whether Take may return something, now or later.
   virtual bool HasWork() const { return size() > 0; }
 
+  // Ends the sequences of which the back end has executed requests, because it has lost what it kept of them.
+  // Rejects their waiting requests.
+  virtual void LoseSequences(std::vector<RejectedCall>& /*rejected*/) {}
   // Called when an execution starts on an instance.
   virtual void OnStart(int /*instance*/, const Pick&, Clock::time_point /*now*/) {}
   // Adds the feeder's inputs, such as the states of sequences, to the batch. Not called under the lock.

@@ -23,6 +23,8 @@ thread_local int inline_depth = 0;
 bool ModelRunner::MayRunInline() const {
   const auto& c = config();
   if (c.sequence || c.decoupled || c.goal.p99.count() > 0) return false;
+  // An execution that may hang, or that waits for another process, would stop the connections of this thread.
+  if (c.execution_timeout.count() > 0 || model_->process()) return false;
   return !c.batching || c.batching->max_queue_delay.count() == 0;
 }
 

@@ -60,6 +60,7 @@ Status ModelRunner::CreateParts() {
     TERN_ASSIGN(auto backend, Guard([&] { return model_->CreateInstance(); }));
     instances_.push_back({std::move(backend), false, {}});
   }
+  WatchProcess();
   return {};
 }
 
@@ -129,7 +130,7 @@ void ModelRunner::Enqueue(const QueuedCallPtr& queued, Clock::time_point now) {
       ++accepted_;
       wake = IdleInstance() >= 0;
       if (wake && ready_since_ == kNever) ready_since_ = now;
-      timer = feeder_->NextTimer();
+      timer = NextTimer();
     }
   }
   if (!status.ok()) {
@@ -163,7 +164,7 @@ int ModelRunner::IdleInstance() const {
 
 ModelRunner::Job ModelRunner::TakeJobFor(int instance, Clock::time_point now,
                                          std::vector<RejectedCall>& rejected, Clock::time_point& again) {
-  Job job{instance, feeder_->Take(instance, now, rejected), {}};
+  Job job{instance, feeder_->Take(instance, now, rejected), {}, epoch_};
   again = std::min(again, job.pick.again);
   if (!job.empty()) Start(job, now);
   return job;
@@ -171,6 +172,7 @@ ModelRunner::Job ModelRunner::TakeJobFor(int instance, Clock::time_point now,
 
 ModelRunner::Job ModelRunner::TakeJob(Clock::time_point now, std::vector<RejectedCall>& rejected,
                                       Clock::time_point& again) {
+  if (!MayTake(rejected)) return {};
   for (size_t i = 0; i < instances_.size(); ++i) {
     if (instances_[i].busy) continue;
     Job job = TakeJobFor(static_cast<int>(i), now, rejected, again);
@@ -189,6 +191,7 @@ void ModelRunner::Start(Job& job, Clock::time_point now) {
       if (call) call->order = next_order_++;
   if (ready_since_ != kNever) job.waited = std::max(Clock::duration(0), now - ready_since_);
   ready_since_ = kNever;
+  if (!runs_calls_) instance.late = LateFrom(now);
   feeder_->OnStart(job.instance, job.pick, now);
 }
 
@@ -203,7 +206,7 @@ void ModelRunner::Work(int threads) {
     job = TakeJob(now, rejected, again);
     more = !job.empty() && feeder_->HasWork() && IdleInstance() >= 0;
     if (more) ready_since_ = now;
-    again = std::min(again, feeder_->NextTimer());
+    again = std::min(again, NextTimer());
   }
   Reject(std::move(rejected));
   if (more) executor_->MakeReady(shared_from_this());
@@ -221,17 +224,20 @@ void ModelRunner::Work(int threads) {
 
 void ModelRunner::OnTimer() {
   std::vector<RejectedCall> rejected;
+  std::vector<QueuedCallPtr> late;
   bool wake = false;
   Clock::time_point timer = kNever;
   {
     const std::lock_guard lock(mutex_);
     const Clock::time_point now = Clock::now();
     feeder_->Expire(now, rejected);
+    late = TakeLate(now);
     wake = feeder_->HasWork() && IdleInstance() >= 0;
     if (wake && ready_since_ == kNever) ready_since_ = now;
-    timer = feeder_->NextTimer();
+    timer = NextTimer();
   }
   Reject(std::move(rejected));
+  AnswerLate(late);
   if (wake) executor_->MakeReady(shared_from_this());
   executor_->At(timer, shared_from_this());
 }
@@ -240,8 +246,9 @@ ExecutionResult ModelRunner::Run(const Job& job, int threads, std::chrono::nanos
   const int wanted = config().threads > 0 ? config().threads : model_->Parallel() ? threads : 1;
   const int usable = background() ? 1 : wanted;
   Instance& instance = instances_[static_cast<size_t>(job.instance)];
-  return Execute({config(), builder_, statistics(), *feeder_, *instance.backend, usable, elapsed_as_cpu},
-                 job.pick);
+  return Execute(
+      {config(), builder_, statistics(), *feeder_, *instance.backend, usable, elapsed_as_cpu, job.epoch},
+      job.pick);
 }
 
 void ModelRunner::Learn(const Job& job, const ExecutionResult& result) {
@@ -268,13 +275,14 @@ void ModelRunner::Release(const Job& job, const ExecutionResult& result, Job* ne
     Instance& instance = instances_[static_cast<size_t>(job.instance)];
     instance.busy = false;
     instance.running.clear();
+    instance.late = kNever;
     const int learned = background() ? 0 : result.batch_size;
     feeder_->Done(job.instance, job.pick, learned, result.duration, job.waited, now);
     if (next && feeder_->size() > 0 && FitsInline(feeder_->size()))
       *next = TakeJobFor(job.instance, now, rejected, again);
     wake = feeder_->HasWork() && IdleInstance() >= 0 && again == kNever;
     if (wake) ready_since_ = now;
-    again = std::min(again, feeder_->NextTimer());
+    again = std::min(again, NextTimer());
   }
   Reject(std::move(rejected));
   if (wake) executor_->MakeReady(shared_from_this());

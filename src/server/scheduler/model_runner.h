@@ -30,6 +30,9 @@ class ModelRunner final : public ModelVersion,
   bool RefuseIfOverloaded(Call& call) override;
   size_t MemoryBytes() const override { return model_->MemoryBytes(); }
   size_t Pending() const override;
+  bool Ready() const override;
+  std::shared_ptr<const ModelProcess> process() const override;
+  uint64_t Hangs() const override { return hangs_.load(std::memory_order_relaxed); }
   std::vector<std::pair<std::string, double>> Metrics() const override;
 
   void Work(int threads) override;
@@ -43,17 +46,20 @@ class ModelRunner final : public ModelVersion,
     std::unique_ptr<BackendInstance> backend;
     bool busy = false;
     std::vector<QueuedCallPtr> running;  // Drain answers these if they do not end in time
+    Clock::time_point late = kNever;     // when the execution will have exceeded its time-out
   };
   // A decoupled request whose back end did not send the final response yet.
   struct Stream {
     QueuedCallPtr queued;
-    std::weak_ptr<Call> call;  // what the back end has
+    std::weak_ptr<Call> call;         // what the back end has
+    Clock::time_point late = kNever;  // when it will have been without a response for too long
   };
   // An execution that was taken from the queue.
   struct Job {
     int instance = -1;
     Pick pick;
     std::chrono::nanoseconds waited{0};
+    uint64_t epoch = 0;  // of the model's process
     bool empty() const { return pick.empty(); }
   };
 
@@ -73,6 +79,11 @@ class ModelRunner final : public ModelVersion,
 
   // These are called under the lock.
   int IdleInstance() const;
+  // Whether requests may be taken from the queue now. Rejects the requests of sequences that were lost with
+  // the model's process.
+  bool MayTake(std::vector<RejectedCall>& rejected);
+  std::vector<QueuedCallPtr> TakeLate(Clock::time_point now);
+  Clock::time_point NextTimer() const;
   Job TakeJob(Clock::time_point now, std::vector<RejectedCall>& rejected, Clock::time_point& again);
   Job TakeJobFor(int instance, Clock::time_point now, std::vector<RejectedCall>& rejected,
                  Clock::time_point& again);
@@ -82,6 +93,8 @@ class ModelRunner final : public ModelVersion,
   void RunDecoupled(const Job& job);
   std::shared_ptr<Call> OpenStream(const QueuedCallPtr& queued);
   void CloseStream(const QueuedCall& queued);
+  void HearStream(const QueuedCall& queued);  // called after a response that is not the last one
+  Clock::time_point LateFrom(Clock::time_point now) const;
   void CancelStream(const QueuedCall& queued);  // tells the back end that nobody waits for more responses
   // Gives the instance back. If `next` is not null and requests wait, takes the next job in its place.
   void Release(const Job& job, const ExecutionResult& result, Job* next);
@@ -95,6 +108,8 @@ class ModelRunner final : public ModelVersion,
   void Forget(size_t calls);  // called when this many requests have been answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
   void Abandon(QueuedCall& queued);  // answers a request whose execution does not end
+  void AnswerLate(const std::vector<QueuedCallPtr>& late);
+  void WatchProcess();
 
   const std::unique_ptr<BackendModel> model_;
   const std::shared_ptr<Executor> executor_;
@@ -106,12 +121,14 @@ class ModelRunner final : public ModelVersion,
 
   std::atomic<int64_t> single_ns_{0};  // decayed mean of executions of one request; 0: not known
   std::atomic<int64_t> cpu_ns_{0};     // decayed mean processor time of an execution
+  std::atomic<uint64_t> hangs_{0};
 
   mutable std::mutex mutex_;
   std::unique_ptr<Feeder> feeder_;
   std::vector<Instance> instances_;
   Clock::time_point ready_since_ = kNever;
   uint64_t next_order_ = 0;
+  uint64_t epoch_ = 0;   // of the model's process, as far as the queue knows
   size_t accepted_ = 0;  // requests that are not answered yet
   std::map<const QueuedCall*, Stream> streams_;
   bool draining_ = false;

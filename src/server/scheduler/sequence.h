@@ -20,6 +20,7 @@ struct Sequence {
   bool known = false;              // the back end has executed a request of the sequence, and not its end
   bool ending = false;             // the sequence ended, and the back end has to be told
   bool telling = false;            // the back end is being told; until then the id keeps its slot
+  bool lost = false;               // the back end lost the sequence while it ran
   Clock::time_point last;          // when a request last arrived or ended
   std::vector<WireTensor> states;  // one per SequenceConfig::states; empty before the first request
 };

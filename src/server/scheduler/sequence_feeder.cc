@@ -57,7 +57,11 @@ class SequenceFeeder : public Feeder {
     return true;
   }
 
-  Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>&) override {
+  Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>& rejected) override {
+    for (QueuedCallPtr& call : std::exchange(lost_, {})) {
+      const std::string id = call->call->request.sequence.id;
+      rejected.push_back({std::move(call), Lost(id), {}});
+    }
     std::vector<SequencePtr> ended = TakeEnded(instance);
     Pick pick = direct() ? TakeDirect(instance, now) : TakeOldest(instance, now);
     pick.ended = std::move(ended);
@@ -87,7 +91,7 @@ class SequenceFeeder : public Feeder {
   Clock::time_point NextTimer() const override { return next_check_; }
 
   std::vector<QueuedCallPtr> Clear() override {
-    std::vector<QueuedCallPtr> all;
+    std::vector<QueuedCallPtr> all = std::exchange(lost_, {});
     for (const auto& [id, sequence] : by_id_) {
       all.insert(all.end(), sequence->waiting.begin(), sequence->waiting.end());
       sequence->waiting.clear();
@@ -96,7 +100,21 @@ class SequenceFeeder : public Feeder {
     return all;
   }
   size_t size() const override { return owners_.size(); }
-  bool HasWork() const override { return !owners_.empty() || ending_ > 0; }
+  bool HasWork() const override { return !owners_.empty() || ending_ > 0 || !lost_.empty(); }
+
+  void LoseSequences(std::vector<RejectedCall>& rejected) override {
+    if (!tell_ends_ && !sequence_.states.empty()) return;  // the server keeps the states
+    std::vector<SequencePtr> known;
+    for (const auto& [id, sequence] : by_id_)
+      if (sequence->known) known.push_back(sequence);
+    for (const SequencePtr& sequence : known) {
+      sequence->known = false;
+      if (std::exchange(sequence->ending, false)) --ending_;
+      RejectLost(sequence, rejected);
+      sequence->lost = sequence->running;
+      End(sequence);
+    }
+  }
 
   Status Prepare(const Pick& pick, Batch& batch) override { return inputs_.Add(pick, batch); }
   void Finish(const Pick& pick, std::vector<WireTensor>& outputs) override { inputs_.Keep(pick, outputs); }
@@ -110,6 +128,12 @@ class SequenceFeeder : public Feeder {
       sequence->running = false;
       sequence->last = now;
       CheckIdleAfter(now);
+      if (std::exchange(sequence->lost, false)) {
+        sequence->known = false;
+        if (std::exchange(pick.calls[i]->again, false)) lost_.push_back(pick.calls[i]);
+        End(sequence);
+        continue;
+      }
       if (std::exchange(pick.calls[i]->again, false)) {
         PutBack(sequence, pick.calls[i], now);
         continue;
@@ -221,6 +245,22 @@ class SequenceFeeder : public Feeder {
     }
   }
 
+  Status Lost(const std::string& id) const {
+    return Unavailable("sequence ", id, " of model '", config_.name,
+                       "' was lost when the model's process ended");
+  }
+
+  // Rejects the waiting requests up to the one that starts a new sequence of the same id.
+  void RejectLost(const SequencePtr& sequence, std::vector<RejectedCall>& rejected) {
+    auto& waiting = sequence->waiting;
+    while (!waiting.empty() &&
+           !(waiting.front()->call->request.sequence.start && waiting.front()->executions == 0)) {
+      owners_.erase(waiting.front().get());
+      rejected.push_back({waiting.front(), Lost(sequence->id), {}});
+      waiting.pop_front();
+    }
+  }
+
   std::vector<SequencePtr> TakeEnded(int instance) {
     std::vector<SequencePtr> ended;
     if (ending_ == 0) return ended;
@@ -320,6 +360,8 @@ class SequenceFeeder : public Feeder {
   std::unordered_map<QueuedCall*, SequencePtr> owners_;  // the sequence of each waiting request
   Clock::time_point next_check_ = kNever;
   uint64_t generated_ = 0;
+  std::vector<QueuedCallPtr>
+      lost_;  // requests that an execution wanted to repeat when their sequence was lost
 };
 
 }  // namespace

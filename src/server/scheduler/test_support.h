@@ -74,6 +74,8 @@ class FakeModel : public BackendModel {
   std::vector<std::pair<std::string, double>> Metrics() const override { return {{"fakes", 3}}; }
   bool KeepsSequences() const override { return end_sequence != nullptr; }
   std::function<void(const std::string&)> end_sequence;  // if set, before the model is added
+  ModelProcess* process() const override { return isolated; }
+  ModelProcess* isolated = nullptr;
   Result<std::unique_ptr<BackendInstance>> CreateInstance() override {
     return std::unique_ptr<BackendInstance>(std::make_unique<Instance>(*this));
   }

@@ -68,6 +68,16 @@ size_t SignatureModel::Pending() const {
   return sum;
 }
 
+bool SignatureModel::Ready() const {
+  return std::all_of(models_.begin(), models_.end(), [](const auto& model) { return model->Ready(); });
+}
+
+uint64_t SignatureModel::Hangs() const {
+  uint64_t sum = 0;
+  for (const auto& model : models_) sum += model->Hangs();
+  return sum;
+}
+
 void SignatureModel::Drain(std::chrono::milliseconds limit, bool refuse) {
   const auto deadline =
       Clock::now() + std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));

@@ -18,6 +18,9 @@ class SignatureModel final : public ModelVersion, public Removable {
   const std::vector<Signature>* signatures() const override { return &all_; }
   size_t MemoryBytes() const override;
   size_t Pending() const override;
+  bool Ready() const override;
+  std::shared_ptr<const ModelProcess> process() const override { return standard_->process(); }
+  uint64_t Hangs() const override;
   std::vector<std::pair<std::string, double>> Metrics() const override { return standard_->Metrics(); }
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;

@@ -24,9 +24,10 @@ struct MirrorCounters {
 // Which models Refresh copies: all, or those whose names are in a list.
 using WantedModels = std::function<bool(const std::string& model)>;
 
-// Thread-safe. A version is copied only if it is complete: its file SHA256SUMS lists it, or an index of the
-// repository does, or none of its files changed for the time `settle`. A copy replaces the old one as a whole
-// when all checksums are right. A version that cannot be copied keeps its old copy.
+// Thread-safe, but Refresh has one caller at a time. A version is copied only if it is complete: its file
+// SHA256SUMS lists it, or an index of the repository does, or none of its files changed for the time
+// `settle`. A copy replaces the old one as a whole when all checksums are right. A version that cannot be
+// copied keeps its old copy.
 class Mirror {
  public:
   Mirror(std::string url, std::unique_ptr<ObjectStore> store, std::unique_ptr<CacheFolder> cache,
