@@ -73,7 +73,7 @@ TEST(AccessFile, RefusesMistakes) {
 }
 
 TEST(NewToken, IsAppendedToTheFile) {
-  const TestFolder folder;
+  const AccessFolder folder;
   TokenCommand command;
   command.file = folder.Path("access.yml");
   command.name = "alice: \"quoted\"";
@@ -109,7 +109,7 @@ TEST(NewToken, IsAppendedToTheFile) {
 }
 
 TEST(NewToken, LeavesAFileThatItCannotExtend) {
-  const TestFolder folder;
+  const AccessFolder folder;
   TokenCommand command;
   command.name = "a";
   command.roles = {"infer"};

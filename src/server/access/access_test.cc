@@ -17,7 +17,7 @@ class AccessTest : public testing::Test {
     const Credentials credentials{1, authorization, nullptr, AddressKey(peer)};
     return access->Enter(credentials, operation, visitor).kind;
   }
-  TestFolder folder;
+  AccessFolder folder;
   std::unique_ptr<AccessControl> access = OpenAccess(folder, AllRoles());
   Visitor visitor;
 };
@@ -182,7 +182,7 @@ TEST_F(AccessTest, MetricsHaveABoundedNumberOfTenants) {
 }
 
 TEST(AccessControl, RefusesABadFileAtTheStart) {
-  const TestFolder folder;
+  const AccessFolder folder;
   AccessOptions options;
   options.file = folder.Path("none.yml");
   EXPECT_FALSE(AccessControl::Open(options).ok());

@@ -9,7 +9,7 @@ const AuditAction kAction{"boss", "10.0.0.1:5",  "http", "/v2/repository/models/
                           "m",    "{\"a\":1}\n", 8};
 
 TEST(AuditLog, WritesALineBeforeAndAfterAnAction) {
-  const TestFolder folder;
+  const AccessFolder folder;
   folder.Write("audit.json", "earlier\n");
   auto log = AuditLog::Open({folder.Path("audit.json"), true});
   ASSERT_TRUE(log.ok());
@@ -49,7 +49,7 @@ TEST(AuditLog, AFullDiskRefusesTheAction) {
 }
 
 TEST(AuditLog, ReopensARenamedFile) {
-  const TestFolder folder;
+  const AccessFolder folder;
   auto log = AuditLog::Open({folder.Path("audit.json"), true});
   ASSERT_TRUE(log.ok());
   std::filesystem::rename(folder.Path("audit.json"), folder.Path("old.json"));

@@ -23,7 +23,7 @@ milliseconds RetryAfter(nanoseconds wait) {
 
 }  // namespace
 
-nanoseconds RateLimit::Take(double amount, double per_s, double burst, bool debt, Clock::time_point now) {
+nanoseconds QuotaBucket::Take(double amount, double per_s, double burst, bool debt, Clock::time_point now) {
   const int64_t now_ns = std::chrono::duration_cast<nanoseconds>(now.time_since_epoch()).count();
   const int64_t cost = NsOf(amount, per_s), depth = NsOf(std::max(burst, debt ? 0 : amount), per_s);
   int64_t full = full_ns_.load(std::memory_order_relaxed);

@@ -28,7 +28,7 @@ enum class QuotaKind { kRate, kConcurrency, kBytes, kQueuedBytes };
 inline constexpr int kQuotaKinds = 4;
 
 // A bucket of tokens that fills at a constant rate, as the time at which it would be full again. Thread-safe.
-class RateLimit {
+class QuotaBucket {
  public:
   // Takes `amount` if the bucket has it. If `debt` is true, anything in the bucket is enough, and the bucket
   // then owes the rest. Returns the time until it would have enough, or 0 if it had.
@@ -56,7 +56,7 @@ class Tenant {
   friend class Permit;
   const std::string name_;
   const uint32_t id_;
-  RateLimit rate_, byte_rate_;
+  QuotaBucket rate_, byte_rate_;
   std::atomic<uint64_t> requests_{0}, bytes_{0}, in_flight_{0}, queued_bytes_{0};
   std::array<std::atomic<uint64_t>, kQuotaKinds> refused_{};
 };

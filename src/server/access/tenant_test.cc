@@ -12,8 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(RateLimit, LetsBurstsAndTheRatePass) {
-  RateLimit limit;
+TEST(QuotaBucket, LetsBurstsAndTheRatePass) {
+  QuotaBucket limit;
   const auto now = Clock::now();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(limit.Take(1, 10, 5, false, now).count(), 0) << i;
   EXPECT_EQ(limit.Take(1, 10, 5, false, now), milliseconds(100));
@@ -26,8 +26,8 @@ TEST(RateLimit, LetsBurstsAndTheRatePass) {
   EXPECT_NEAR(passed, 100, 6);
 }
 
-TEST(RateLimit, LetsALargeAmountMakeDebt) {
-  RateLimit limit;
+TEST(QuotaBucket, LetsALargeAmountMakeDebt) {
+  QuotaBucket limit;
   const auto now = Clock::now();
   EXPECT_EQ(limit.Take(5000, 1000, 1000, true, now).count(), 0) << "more than fits";
   EXPECT_GT(limit.Take(1, 1000, 1000, true, now + milliseconds(3900)).count(), 0);

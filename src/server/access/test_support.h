@@ -13,10 +13,10 @@
 
 namespace tern::server {
 
-class TestFolder {
+class AccessFolder {
  public:
-  TestFolder() { EXPECT_NE(mkdtemp(path_.data()), nullptr); }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
+  AccessFolder() { EXPECT_NE(mkdtemp(path_.data()), nullptr); }
+  ~AccessFolder() { std::filesystem::remove_all(path_); }
   std::string Path(const std::string& name) const { return path_ + "/" + name; }
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(Path(name)) << text;
@@ -45,7 +45,7 @@ inline std::string AllRoles() {
          TokenEntry("old", "admin", "  expires: 2020-01-01\n");
 }
 
-inline std::unique_ptr<AccessControl> OpenAccess(const TestFolder& folder, const std::string& text,
+inline std::unique_ptr<AccessControl> OpenAccess(const AccessFolder& folder, const std::string& text,
                                                  AccessOptions options = {}) {
   options.file = folder.Write("access.yml", text);
   auto access = AccessControl::Open(options);

@@ -7,7 +7,7 @@ namespace tern::server {
 namespace {
 
 TEST(WatchedFile, SeesEveryChange) {
-  const TestFolder folder;
+  const AccessFolder folder;
   WatchedFile file(folder.Write("f", "one"));
   EXPECT_TRUE(*file.Refresh());
   EXPECT_EQ(file.content(), "one");
@@ -26,7 +26,7 @@ TEST(WatchedFile, SeesEveryChange) {
 }
 
 TEST(WatchedFile, ErrorsKeepTheContent) {
-  const TestFolder folder;
+  const AccessFolder folder;
   WatchedFile file(folder.Write("f", "one"));
   EXPECT_TRUE(*file.Refresh());
   std::filesystem::remove(folder.Path("f"));

@@ -32,7 +32,7 @@ class GrpcAccessTest : public GrpcServerTest {
   int Status(const std::string& method, const std::string& user, const std::string& message = "") {
     return Call(StrCat(kService, method), Bearer(user), message).status();
   }
-  TestFolder folder;
+  AccessFolder folder;
   std::unique_ptr<AccessControl> access;
   std::unique_ptr<AuditLog> audit;
 };

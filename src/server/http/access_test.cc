@@ -26,7 +26,7 @@ class HttpAccessTest : public HttpTest {
     return method + " " + path + " HTTP/1.1\r\nHost: x\r\n" + fields +
            "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
   }
-  TestFolder folder;
+  AccessFolder folder;
   std::unique_ptr<AccessControl> access;
   std::unique_ptr<AuditLog> audit;
 };

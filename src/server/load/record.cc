@@ -31,12 +31,13 @@ Result<std::vector<RecordedPair>> RecordRequests(const RecordCommand& command) {
   if (bodies.empty()) {
     TERN_ASSIGN(bodies, MakeUp(url, command));
   }
-  std::string path = StrCat(url.path == "/" ? "" : url.path, "/v2/models/", PercentEncode(target.model));
-  if (!target.version.empty()) path += StrCat("/versions/", PercentEncode(target.version));
+  std::string path =
+      StrCat(url.path == "/" ? "" : url.path, "/v2/models/", loadgen::PercentEncode(target.model));
+  if (!target.version.empty()) path += StrCat("/versions/", loadgen::PercentEncode(target.version));
   std::vector<RecordedPair> out;
   for (size_t i = 0; i < bodies.size(); ++i) {
     const RequestBytes request =
-        HttpRequest(url, "POST", path + "/infer", "Content-Type: application/json\r\n", bodies[i]);
+        loadgen::HttpRequest(url, "POST", path + "/infer", "Content-Type: application/json\r\n", bodies[i]);
     TERN_ASSIGN(Answer answer, CallOnce(url, false, request, target.timeout_seconds));
     if (!answer.ok)
       return InvalidArgument("request ", i + 1, " of ", bodies.size(),

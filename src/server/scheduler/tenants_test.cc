@@ -24,7 +24,7 @@ struct Arrival {
 std::vector<Arrival> Arrivals(uint32_t tenant, double rate, double quota) {
   std::mt19937_64 random(tenant);
   std::exponential_distribution<double> gap(rate);
-  RateLimit limit;
+  QuotaBucket limit;
   std::vector<Arrival> passed;
   const auto begin = Clock::now();
   for (double time = gap(random); time < kSeconds; time += gap(random)) {
