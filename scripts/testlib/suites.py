@@ -124,6 +124,21 @@ def triton(context):
     return context.run_script("tests/server/differential/run.py", "--tern", context.binary("tern"))
 
 
+SWAPS, SWAPS_SAMPLE = 1000, 40
+
+
+def swap(context, count):
+    return context.run_script("tests/server/lifecycle/swaps.py", "--tern", context.binary("tern"), "--swaps", str(count))
+
+
+def swaps_full(context):
+    return swap(context, SWAPS)
+
+
+def swaps_sample(context):
+    return swap(context, SWAPS_SAMPLE)
+
+
 def kserve_python(context):
     return context.root / "build" / "kserve" / "bin" / "python"
 
@@ -147,6 +162,52 @@ def run_kserve(context):
     env = dict(context.env, TERN_KSERVE_PYTHON=str(kserve_python(context)))
     script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/kserve"), *verbose]
     return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
+def stores_python(context):
+    return context.root / "build" / "stores" / "bin" / "python"
+
+
+def stores_full(context):
+    """moto has an environment of its own, because it has many dependencies."""
+    install(context, stores_python(context), "scripts/requirements-stores.txt", "moto")
+    return run_stores(context)
+
+
+def stores_if_present(context):
+    if not (stores_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP stores: moto missing; `tern test stores` installs it")
+        return Counts(skipped=1)
+    return run_stores(context)
+
+
+def run_stores(context):
+    context.binary("tern")
+    verbose = ["--verbose"] if context.verbose else []
+    env = dict(context.env, TERN_STORES_PYTHON=str(stores_python(context)))
+    script = [context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/stores"), *verbose]
+    return run_with_summary(script, env=env, verbose=context.verbose, cwd=context.root)
+
+
+def deploy_python(context):
+    return context.root / "build" / "deploy" / "bin" / "python"
+
+
+def deploy_full(context):
+    install(context, deploy_python(context), "scripts/requirements-deploy.txt", "kubernetes-validate")
+    return run_deploy(context)
+
+
+def run_deploy(context):
+    """Validates the manifests if the suite has installed kubernetes-validate."""
+    context.binary("tern")
+    counts = context.run_unittests("tests/deploy")
+    if not (deploy_python(context).parents[1] / "installed.txt").exists():
+        say("SKIP deploy/manifests: kubernetes-validate missing; `tern test deploy` installs it")
+        return counts + Counts(skipped=1)
+    verbose = ["--verbose"] if context.verbose else []
+    script = [deploy_python(context), context.path("scripts/testlib/unittest_main.py"), context.path("tests/manifests"), *verbose]
+    return counts + run_with_summary(script, env=context.env, verbose=context.verbose, cwd=context.root)
 
 
 def openai_python(context):
@@ -373,6 +434,7 @@ SUITES = [
     Suite("slow", f"memory use of a model with a file of {GIGABYTES} GB (by default: {GIGABYTES_SAMPLE} GB)",
           slow_full, sample=slow_sample),
     Suite("e2e", "the tern command as a user runs it", e2e),
+    Suite("swaps", f"{SWAPS} changes of a model's version under load, in both orders (by default: {SWAPS_SAMPLE})", swaps_full, sample=swaps_sample),
     Suite("images", "decoding, resizing and colours of pictures against Pillow", images),
     Suite("bench", "the benchmark's computations, tables and charts, with a fake engine; also kernels_bench", bench),
     Suite("python", "the Python package as a wheel (by default: in the build folder)", python_suites.python_wheel, sample=python_suites.python_in_tree),
@@ -397,6 +459,10 @@ SUITES = [
     Suite("triton", "852 good and bad requests over HTTP and gRPC against Triton 2.51 (needs TRITON_HOME)", triton),
     Suite("kserve", "kserve's REST and gRPC clients (by default: if the suite has installed kserve)", kserve_full,
           sample=kserve_if_present),
+    Suite("stores", "remote repositories against moto, an independent S3 (by default: if the suite has installed moto)", stores_full,
+          sample=stores_if_present),
+    Suite("deploy", "the container image, run in another root folder; the Helm chart, the KServe runtime and the systemd unit (by default: only "
+          "the image, unless the suite has installed kubernetes-validate)", deploy_full, sample=run_deploy),
     Suite("openai", "OpenAI's Python client (by default: if the suite has installed openai)", openai_full, sample=openai_if_present),
     Suite("tfs", "the client of TensorFlow Serving, PyPI's tensorflow-serving-api (by default: if the suite has installed it)", tfs_full,
           sample=tfs_if_present),

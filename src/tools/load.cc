@@ -11,6 +11,7 @@
 #include "tools/load_plot.h"
 #include "tools/server_library.h"
 #include "tools/shapes.h"
+#include "tools/token.h"
 #include "tools/tool.h"
 #include "tools/units.h"
 
@@ -55,6 +56,7 @@ void LoadTool::Declare(Args& args) {
   args.Positional("URL", command_.url, "address of the server: HOST:PORT");
   args.Positional("MODEL", command_.model, "the model's name");
   args.Option("--version", command_.version, "V", "version of the model (the latest)");
+  args.Option("--token", command_.token, "TOKEN", "token of a server with access control (TERN_TOKEN)");
   args.Choice("--protocol", protocol_, {"http", "grpc"}, "protocol of the requests (http)");
   args.Option("--concurrency", concurrency_, "N", "closed loop: always keep N requests in flight (1)", 1,
               100000);
@@ -100,6 +102,7 @@ Result<std::vector<double>> Rates(const std::string& text) {
 
 Result<LoadCommand> LoadTool::Command(const Args& args) const {
   LoadCommand c = command_;
+  TERN_ASSIGN(c.token, TokenOr(command_.token));
   c.grpc = protocol_ == "grpc";
   c.concurrency = static_cast<int>(concurrency_);
   c.max_connections = static_cast<int>(connections_);

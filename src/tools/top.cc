@@ -7,6 +7,7 @@
 #include "data/json_writer.h"
 #include "tools/metrics_samples.h"
 #include "tools/server_library.h"
+#include "tools/token.h"
 #include "tools/tool.h"
 #include "tools/units.h"
 
@@ -30,13 +31,14 @@ class TopTool : public Tool {
   void Declare(Args& args) override {
     args.OptionalPositional("URL", url_, "address of the server's metrics: HOST:PORT (localhost:8002)");
     args.Option("--interval", interval_, "S", "seconds between two readings (1)");
+    args.Option("--token", token_, "TOKEN", "token of a server with access control (TERN_TOKEN)");
     args.Flag("--once", once_, "print one table and exit");
     args.Flag("--json", json_, "print one JSON object per table");
   }
   Result<int> Run(const Args& args) override;
 
  private:
-  std::string url_ = "localhost:8002";
+  std::string url_ = "localhost:8002", token_;
   double interval_ = 1;
   bool once_ = false, json_ = false;
 };
@@ -47,8 +49,8 @@ struct Reading {
   double utilization = -1, resident = 0, connections = 0;
 };
 
-Result<Reading> Read(const server::ServerLibrary& library, const std::string& url) {
-  TERN_ASSIGN(const std::string text, library.get(url, "/metrics"));
+Result<Reading> Read(const server::ServerLibrary& library, const std::string& url, const std::string& token) {
+  TERN_ASSIGN(const std::string text, library.get(url, "/metrics", token));
   const std::vector<MetricSample> samples = ParseMetrics(text);
   Reading r{Clock::now(), SamplesOf(samples)};
   for (const MetricSample& m : samples) {
@@ -119,11 +121,12 @@ Result<int> TopTool::Run(const Args&) {
   if (!(interval_ >= 0.1 && interval_ <= 3600))
     return InvalidArgument("--interval must be between 0.1 and 3600");
   TERN_ASSIGN(const server::ServerLibrary* library, OpenServerLibrary());
-  TERN_ASSIGN(Reading before, Read(*library, url_));
+  TERN_ASSIGN(const std::string token, TokenOr(token_));
+  TERN_ASSIGN(Reading before, Read(*library, url_, token));
   const bool clear = !json_ && !once_ && isatty(STDOUT_FILENO);
   do {
     std::this_thread::sleep_for(std::chrono::duration<double>(interval_));
-    TERN_ASSIGN(Reading now, Read(*library, url_));
+    TERN_ASSIGN(Reading now, Read(*library, url_, token));
     if (clear) fmt::print("\x1b[H\x1b[2J");
     json_ ? PrintJson(before, now) : PrintTable(before, now);
     before = std::move(now);

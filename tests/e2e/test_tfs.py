@@ -117,6 +117,16 @@ class Rest(TfsTest):
         own = server.json("GET", "/v1/models/simple/versions/1/metadata")[1]["metadata"]["signature_def"]["signature_def"]
         self.assertEqual(own["serving_default"]["inputs"]["INPUT0"]["tensor_shape"]["dim"][1]["size"], "16")
 
+    def test_labels(self):
+        server = self.server()
+        body = {"action": "label", "label": "beta", "version": 123}
+        self.assertEqual(server.json("POST", "/v2/repository/models/half/rollout", body)[0], 200)
+        self.assertEqual(self.post(server, "half/labels/beta:predict", {"instances": [1.0]}), {"predictions": [2.5]})
+        regress = {"signature_name": "regress", "examples": [{"x": 1.0}]}
+        self.assertEqual(self.post(server, "half/labels/beta:regress", regress), {"results": [2.5]})
+        self.assertEqual(server.json("GET", "/v1/models/half/labels/beta")[1]["model_version_status"][0]["version"], "123")
+        self.assertEqual(server.json("GET", "/v1/models/half/labels/beta/metadata")[1]["model_spec"]["version"], "123")
+
     def test_refusals(self):
         server = self.server()
         self.refusal(server, "none:predict", {"instances": [1]}, "Servable not found for request: Latest(none)", status=404)

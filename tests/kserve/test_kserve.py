@@ -18,3 +18,8 @@ class Kserve(ServeTest):
         command = [os.environ["TERN_KSERVE_PYTHON"], HERE / "kserve_client.py", server.http, server.grpc]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_runtime_of_kserve(self):
+        runtime = HERE.parents[1] / "deploy" / "kserve" / "clusterservingruntime.yaml"
+        done = subprocess.run([os.environ["TERN_KSERVE_PYTHON"], HERE / "runtime_check.py", runtime], capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)

@@ -402,8 +402,12 @@ Packs Session::PackedWeights() const { return state_->engine.model->packs(); }
 
 MemoryReport Session::Memory() const {
   const Engine& e = state_->engine;
-  return {e.model->weight_bytes(), e.model->folded_bytes(), e.model->packed_bytes(),
-          e.arena_bytes(),         e.pool.bytes(),          e.pool.peak_bytes()};
+  size_t released = 0;  // weights that are in memory only as packs
+  for (const Tensor& weight : e.model->residency().Weights())
+    if (weight.defined() && !weight.raw()) released += weight.bytes();
+  const size_t weights = e.model->weight_bytes() - std::min(e.model->weight_bytes(), released);
+  return {weights,         e.model->folded_bytes(), e.model->packed_bytes(),
+          e.arena_bytes(), e.pool.bytes(),          e.pool.peak_bytes()};
 }
 
 int Session::PlanCount() const { return state_->engine.RunnerFor(state_->program()).plan_count(); }

@@ -24,6 +24,7 @@ void Call::Respond(Response response) {
 void Call::Deliver(Response response) {
   while (true) {
     const bool last = response.final;
+    if (observer) observer->OnResponse(*this, response);
     OnResponse(std::move(response));
     if (last) return;
     const std::lock_guard lock(mutex_);

@@ -26,6 +26,18 @@ struct CallTimes {
   Clock::time_point output;
   Clock::time_point finished;
   EarlierPhases earlier{};
+  int batch = 0;                     // the size of the last execution's batch; 0: not known
+  std::chrono::nanoseconds held{0};  // before `queued`, while the model was loaded; part of the queue's phase
+};
+
+class Call;
+
+// Sees the responses of a call before its front end does. The rollouts of versions use it.
+class ResponseObserver {
+ public:
+  virtual ~ResponseObserver() = default;
+  // Called on the thread that responds, and must not block. For the final response, call.times is complete.
+  virtual void OnResponse(const Call& call, const Response& response) = 0;
 };
 
 // A front end derives a class from Call, implements OnResponse, and passes the object to
@@ -36,6 +48,7 @@ class Call : public std::enable_shared_from_this<Call> {
 
   Request request;
   CallTimes times;
+  std::shared_ptr<ResponseObserver> observer;  // for the core; set before the call is submitted; may be null
 
   // For the core. Sends one response. Responses after the first one with `final` are dropped. Thread-safe. If
   // several threads respond, OnResponse gets the responses one after the other.

@@ -11,6 +11,9 @@
 
 namespace tern::server {
 
+class AccessControl;  // server/access/access.h
+class AuditLog;       // server/access/audit_log.h
+
 struct IndexEntry {
   std::string name, version;
   ModelState state = ModelState::kUnknown;
@@ -31,6 +34,16 @@ class RepositoryControl {
   // control mode is explicit (--model-control explicit).
   virtual Status Load(const std::string& model, const LoadOptions& options) = 0;
   virtual Status Unload(const std::string& model, bool dependents) = 0;
+};
+
+// Labels of versions, and rollouts of new versions. JSON in and out: docs/guide/releases.md describes it.
+class RolloutControl {
+ public:
+  virtual ~RolloutControl() = default;
+  // Returns the labels of a model, and the state of its rollout if there is one.
+  virtual Result<std::string> State(const std::string& model) = 0;
+  // Carries out a request, then returns the new state. May wait until a version is loaded.
+  virtual Result<std::string> Change(const std::string& model, std::string_view request) = 0;
 };
 
 struct SharedMemoryRegion {
@@ -83,6 +96,7 @@ class SettingsControl {
 // What a front end reports about a finished request.
 struct AccessRecord {
   std::string_view protocol, method, target, model, version, request_id, error;
+  std::string_view user;            // the name in the access file; empty: unknown
   int status = 0;                   // the status code of HTTP or of gRPC
   uint64_t received = 0, sent = 0;  // bytes
   std::chrono::nanoseconds duration{0};
@@ -128,9 +142,12 @@ struct ServerContext {
   std::string version;
   Registry* models = nullptr;
   RepositoryControl* repository = nullptr;
+  RolloutControl* rollouts = nullptr;
   SharedMemoryControl* shared_memory = nullptr;  // null: off
   SettingsControl* settings = nullptr;
   Observability* observability = nullptr;
+  AccessControl* access = nullptr;  // null: everyone may do everything
+  AuditLog* audit = nullptr;        // null: off
   Limits limits;
   // All models to load at the start are loaded, and the server does not shut down.
   std::atomic<bool> ready{false};

@@ -57,6 +57,8 @@ struct Request {
   bool empty_final = false;   // the client wants a final response even if it has no outputs
   std::string signature;      // one of ModelVersion::signatures; empty: the version's own inputs and outputs
   bool readable = false;      // the client wants Response::text instead of tensors; only for pipelines
+  uint32_t tenant = 0;        // whose turn it uses in a queue; 0: nobody's in particular
+  uint32_t weight = 1;        // share of the tenant, at least 1
 };
 
 struct Response {

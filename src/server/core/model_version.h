@@ -14,6 +14,12 @@ namespace tern::server {
 
 class TextGenerator;
 
+// Resident memory of the process while a model's versions were changed.
+struct ChangeMemory {
+  uint64_t before = 0, peak = 0;  // bytes; 0: not measured
+  bool unload_first = false;      // the old versions were unloaded before the new ones were loaded
+};
+
 // Thread-safe.
 class ModelVersion {
  public:
@@ -23,17 +29,35 @@ class ModelVersion {
   const std::string& version() const { return version_; }
   ModelStatistics& statistics() { return *statistics_; }
   // From now on, adds counts to those of another version. Call it before other threads use the version.
-  void ShareStatistics(const ModelVersion& other) { statistics_ = other.statistics_; }
+  void ShareStatistics(const ModelVersion& other) { UseStatistics(other.statistics_); }
+  // Forgets the counts of requests that only tried the version. Call it before other threads use the version.
+  void ResetStatistics() { UseStatistics(std::make_shared<ModelStatistics>()); }
   // The time that loading took, with warm-up. Set once, before other threads use the version.
   std::chrono::nanoseconds load_time() const { return load_time_; }
   void SetLoadTime(std::chrono::nanoseconds time) { load_time_ = time; }
+  // True if the version has passed golden requests. A version without golden requests is not validated.
+  bool validated() const { return golden_requests_ > 0; }
+  // The number of golden requests that the version has passed. Set once, before other threads use the
+  // version.
+  size_t golden_requests() const { return golden_requests_; }
+  void SetGoldenRequests(size_t passed) { golden_requests_ = passed; }
+  // The memory of the change that loaded the version. Set once, before other threads use the version.
+  const ChangeMemory& change_memory() const { return change_memory_; }
+  void SetChangeMemory(const ChangeMemory& memory) { change_memory_ = memory; }
 
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
+  // Returns the version that answers this request if this object stands for several versions, as during a
+  // rollout; the request is then submitted to the result. Returns null if this version itself answers. A
+  // front end calls it when the request is parsed. Submit without it chooses too, but then the front end does
+  // not know the number of the version.
+  virtual std::shared_ptr<ModelVersion> Choose(const Request& /*request*/) { return nullptr; }
+  // Returns the version that this object stands before during a rollout, or null.
+  virtual std::shared_ptr<ModelVersion> behind() const { return nullptr; }
   // Answers the call with kResourceExhausted and returns true if Submit would refuse every request now
-  // because of the model's latency goal. Uses only request.arrived. A front end calls it before it decodes a
-  // request, so that requests that are refused take little processor time from the model.
+  // because of the model's latency goal. Uses only request.arrived and request.tenant. A front end calls it
+  // before it decodes a request, so that requests that are refused take little processor time from the model.
   virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
   // The entry points that Request::signature can name, sorted by name. Null for a model without signatures.
   virtual const std::vector<Signature>* signatures() const { return nullptr; }
@@ -43,16 +67,21 @@ class ModelVersion {
   virtual TextGenerator* generator() { return nullptr; }
   // Values that the back end reports of itself, by name.
   virtual std::vector<std::pair<std::string, double>> Metrics() const { return {}; }
+  // What the repository index says of the version while it is ready; usually empty.
+  virtual std::string StateNote() const { return {}; }
 
  protected:
   ModelVersion(ModelConfig config, std::string version)
       : config_(std::move(config)), version_(std::move(version)) {}
+  virtual void UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) { statistics_ = statistics; }
 
  private:
   const ModelConfig config_;
   const std::string version_;
   std::shared_ptr<ModelStatistics> statistics_ = std::make_shared<ModelStatistics>();
   std::chrono::nanoseconds load_time_{0};
+  size_t golden_requests_ = 0;
+  ChangeMemory change_memory_;
 };
 
 }  // namespace tern::server

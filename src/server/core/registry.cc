@@ -41,6 +41,14 @@ bool VersionLess(const std::string& a, const std::string& b) {
   return x != y ? x < y : a < b;
 }
 
+bool IsLabelName(std::string_view name) {
+  constexpr size_t kMaxLength = 128;
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && name.size() <= kMaxLength && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; });
+}
+
 const char* StateName(ModelState state) {
   switch (state) {
     case ModelState::kReady:
@@ -61,13 +69,44 @@ Result<std::shared_ptr<ModelVersion>> Registry::Find(std::string_view model, std
   const auto snapshot = std::atomic_load(&snapshot_);
   const auto found = snapshot->find(model);
   if (found == snapshot->end()) return NotFound("Request for unknown model: '", model, "' is not found");
-  const auto& [versions, gone] = found->second;
-  if (version.empty()) return versions.back();
+  const auto& [versions, gone, route] = found->second;
+  if (version.empty()) return route.unversioned ? route.unversioned : versions.back();
   for (const auto& candidate : versions)
     if (candidate->version() == version) return candidate;
   if (std::find(gone.begin(), gone.end(), version) == gone.end())
-    return NotFound("Request for unknown model: '", model, "' version ", version, " is not found");
+    return IsLabelName(version)
+               ? Labelled(model, found->second, version)
+               : NotFound("Request for unknown model: '", model, "' version ", version, " is not found");
   return Unavailable("Request for unknown model: '", model, "' version ", version, " is not at ready state");
+}
+
+Result<std::shared_ptr<ModelVersion>> Registry::Labelled(std::string_view model, const Model& entry,
+                                                         std::string_view label) {
+  const auto found = entry.route.labels.find(label);
+  if (found == entry.route.labels.end())
+    return NotFound("Request for unknown model: '", model, "' version ", label,
+                    " is not found: the model has no label '", label, "'");
+  const auto& [version, through] = found->second;
+  for (const auto& candidate : entry.versions)
+    if (candidate->version() == version) return through ? through : candidate;
+  return Unavailable("Request for unknown model: '", model, "' version ", version, ", which label '", label,
+                     "' names, is not at ready state");
+}
+
+Result<std::shared_ptr<ModelVersion>> Registry::FindLabel(std::string_view model,
+                                                          std::string_view label) const {
+  const auto snapshot = std::atomic_load(&snapshot_);
+  const auto found = snapshot->find(model);
+  if (found == snapshot->end()) return NotFound("Request for unknown model: '", model, "' is not found");
+  return Labelled(model, found->second, label);
+}
+
+std::map<std::string, std::string> Registry::Labels(std::string_view model) const {
+  const auto snapshot = std::atomic_load(&snapshot_);
+  std::map<std::string, std::string> labels;
+  if (const auto found = snapshot->find(model); found != snapshot->end())
+    for (const auto& [name, label] : found->second.route.labels) labels[name] = label.version;
+  return labels;
 }
 
 std::vector<std::shared_ptr<ModelVersion>> Registry::Versions(std::string_view model) const {
@@ -89,10 +128,40 @@ void Registry::Publish(const std::string& model, std::vector<std::shared_ptr<Mod
             [](const auto& a, const auto& b) { return VersionLess(a->version(), b->version()); });
   const std::lock_guard lock(writers_);
   auto next = std::make_shared<Snapshot>(*std::atomic_load(&snapshot_));
-  if (versions.empty())
+  VersionRoute route;
+  if (router_) route = router_(model, versions);  // also without versions, so that it learns of the end
+  if (versions.empty()) {
     next->erase(model);
-  else
-    Replace((*next)[model].versions, (*next)[model].gone, std::move(versions));
+  } else {
+    Model& entry = (*next)[model];
+    Replace(entry.versions, entry.gone, std::move(versions));
+    if (!router_)
+      for (const auto& [name, label] : entry.route.labels) route.labels[name] = {label.version, nullptr};
+    entry.route = std::move(route);
+  }
+  std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
+}
+
+void Registry::SetRoute(const std::string& model, VersionRoute route) {
+  const std::lock_guard lock(writers_);
+  auto next = std::make_shared<Snapshot>(*std::atomic_load(&snapshot_));
+  const auto found = next->find(model);
+  if (found == next->end()) return;
+  found->second.route = std::move(route);
+  std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
+}
+
+void Registry::SetRouter(Router router) {
+  const std::lock_guard lock(writers_);
+  router_ = std::move(router);
+}
+
+void Registry::Reroute(const std::string& model) {
+  const std::lock_guard lock(writers_);
+  auto next = std::make_shared<Snapshot>(*std::atomic_load(&snapshot_));
+  const auto found = next->find(model);
+  if (!router_ || found == next->end()) return;
+  found->second.route = router_(model, found->second.versions);
   std::atomic_store(&snapshot_, std::shared_ptr<const Snapshot>(std::move(next)));
 }
 

@@ -134,5 +134,59 @@ TEST(ModelConfig, FindsTensorsByName) {
   EXPECT_EQ(config.FindOutput("b"), &config.outputs[0]);
 }
 
+TEST(Registry, LabelsNameVersions) {
+  Registry registry;
+  registry.Publish("m", {Make("1"), Make("2")});
+  EXPECT_EQ(registry.Find("m", "stable").status().message(),
+            "Request for unknown model: 'm' version stable is not found: the model has no label 'stable'");
+  EXPECT_EQ(registry.Find("m", "stable").status().code(), Code::kNotFound);
+  VersionRoute route;
+  route.labels = {{"stable", {"1", nullptr}}, {"canary", {"2", nullptr}}, {"lost", {"9", nullptr}}};
+  registry.SetRoute("m", route);
+  EXPECT_EQ((*registry.Find("m", "stable"))->version(), "1");
+  EXPECT_EQ((*registry.FindLabel("m", "canary"))->version(), "2");
+  EXPECT_EQ((*registry.Find("m"))->version(), "2") << "labels do not change the default";
+  EXPECT_EQ(registry.FindLabel("m", "2").status().code(), Code::kNotFound) << "a number is no label";
+  EXPECT_EQ(registry.FindLabel("none", "stable").status().code(), Code::kNotFound);
+  EXPECT_EQ(registry.Find("m", "lost").status().code(), Code::kUnavailable);
+  EXPECT_EQ(registry.Labels("m").at("lost"), "9");
+  EXPECT_TRUE(registry.Labels("none").empty());
+  registry.Publish("m", {Make("2"), Make("3")});
+  EXPECT_EQ((*registry.Find("m", "canary"))->version(), "2") << "labels stay";
+  EXPECT_EQ(registry.Find("m", "stable").status().message(),
+            "Request for unknown model: 'm' version 1, which label 'stable' names, is not at ready state");
+}
+
+TEST(Registry, TakesRoutesFromARouter) {
+  Registry registry;
+  std::string wanted = "1";
+  registry.SetRouter([&](const std::string&, const std::vector<std::shared_ptr<ModelVersion>>& versions) {
+    VersionRoute route;
+    for (const auto& version : versions)
+      if (version->version() == wanted) route.unversioned = version;
+    route.labels["stable"] = {wanted, versions.empty() ? nullptr : versions.back()};
+    return route;
+  });
+  registry.Publish("m", {Make("1"), Make("2")});
+  EXPECT_EQ((*registry.Find("m"))->version(), "1");
+  EXPECT_EQ((*registry.Find("m", "stable"))->version(), "2") << "what stands before version 1";
+  EXPECT_EQ((*registry.Find("m", "1"))->version(), "1");
+  wanted = "2";
+  EXPECT_EQ((*registry.Find("m"))->version(), "1");
+  registry.Reroute("m");
+  registry.Reroute("none");
+  EXPECT_EQ((*registry.Find("m"))->version(), "2");
+  registry.Publish("m", {});
+  EXPECT_FALSE(registry.Find("m").ok());
+  registry.SetRouter({});
+}
+
+TEST(IsLabelName, AllowsNames) {
+  for (const char* name : {"stable", "_x", "v1.2-rc_3"}) EXPECT_TRUE(IsLabelName(name)) << name;
+  for (const char* name : {"", "1", "1a", "-1", ".", "a/b", "a b", "\xc3\xa4"})
+    EXPECT_FALSE(IsLabelName(name)) << name;
+  EXPECT_FALSE(IsLabelName(std::string(129, 'a')));
+}
+
 }  // namespace
 }  // namespace tern::server

@@ -7,9 +7,9 @@
 namespace tern::server {
 namespace {
 
-constexpr std::string_view kGroups[] = {"health",        "metadata",     "inference",
-                                        "shared-memory", "model-config", "model-repository",
-                                        "statistics",    "trace",        "logging"};
+constexpr std::string_view kGroups[] = {"health",       "metadata",         "inference",  "shared-memory",
+                                        "model-config", "model-repository", "statistics", "trace",
+                                        "logging",      "metrics"};
 static_assert(std::size(kGroups) == static_cast<size_t>(ApiGroup::kNone));
 
 constexpr std::string_view kReserved[] = {"sequence_id", "sequence_start", "sequence_end",      "priority",

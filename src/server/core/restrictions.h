@@ -16,7 +16,7 @@ namespace tern::server {
 // Names and values of a request's header fields, in their order.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// Triton's groups of operations. kNone is never restricted.
+// Triton's groups of operations, and kMetrics. kNone is never restricted.
 enum class ApiGroup : uint8_t {
   kHealth,
   kMetadata,
@@ -27,6 +27,7 @@ enum class ApiGroup : uint8_t {
   kStatistics,
   kTrace,
   kLogging,
+  kMetrics,
   kNone
 };
 

@@ -83,8 +83,8 @@ void ModelStatistics::AddSuccess(const CallTimes& times, Clock::time_point arriv
   const Clock::time_point begin = Begin(times, arrived);
   const std::array<std::chrono::nanoseconds, kPhases> phases = {
       Between(begin, times.finished),
-      Between(begin, times.queued),
-      Between(times.queued, times.started) + times.earlier.queue,
+      std::max(std::chrono::nanoseconds(0), Between(begin, times.queued) - times.held),
+      Between(times.queued, times.started) + times.earlier.queue + times.held,
       Between(times.input, times.compute) + times.earlier.input,
       Between(times.compute, times.output) + times.earlier.compute,
       Between(times.output, times.finished) + times.earlier.output};

@@ -275,19 +275,24 @@ TEST_F(GrpcControlTest, Health) {
 TEST_F(GrpcControlTest, Reflection) {
   using ::grpc::reflection::v1::ServerReflectionRequest;
   using ::grpc::reflection::v1::ServerReflectionResponse;
-  ServerReflectionRequest list, file, none;
+  ServerReflectionRequest list, file, none, importing;
   list.set_list_services("*");
   file.set_file_containing_symbol("inference.GRPCInferenceService");
   none.set_file_by_filename("nothing.proto");
+  importing.set_file_containing_symbol("tensorflow.serving.PredictionService");
   for (const std::string version : {"v1", "v1alpha"}) {
-    TestStream& stream = client->Finish(client->Open(
-        "/grpc.reflection." + version + ".ServerReflection/ServerReflectionInfo",
-        Frame(list.SerializeAsString()) + Frame(file.SerializeAsString()) + Frame(none.SerializeAsString())));
+    TestStream& stream = client->Finish(
+        client->Open("/grpc.reflection." + version + ".ServerReflection/ServerReflectionInfo",
+                     Frame(list.SerializeAsString()) + Frame(file.SerializeAsString()) +
+                         Frame(none.SerializeAsString()) + Frame(importing.SerializeAsString())));
     EXPECT_EQ(stream.status(), 0);
-    EXPECT_EQ(stream.Parse<ServerReflectionResponse>(0).list_services_response().service_size(), 4);
+    EXPECT_EQ(stream.Parse<ServerReflectionResponse>(0).list_services_response().service_size(), 6);
     EXPECT_EQ(
         stream.Parse<ServerReflectionResponse>(1).file_descriptor_response().file_descriptor_proto_size(), 1);
     EXPECT_EQ(stream.Parse<ServerReflectionResponse>(2).error_response().error_code(), 5);
+    EXPECT_EQ(
+        stream.Parse<ServerReflectionResponse>(3).file_descriptor_response().file_descriptor_proto_size(), 4)
+        << "the file and the three that it imports";
   }
 }
 

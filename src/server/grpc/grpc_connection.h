@@ -35,6 +35,14 @@ struct GrpcShared {
   WorkerThreads work{2};        // compress, decompress and parse: wait for nothing
 };
 
+// What a connection knows of its client.
+struct ClientFacts {
+  bool known = false;
+  std::string peer;
+  uint64_t address = 0;  // AddressKey
+  std::shared_ptr<const PeerCertificate> certificate;
+};
+
 struct EndSession {
   void operator()(nghttp2_session* session) const;
 };
@@ -57,6 +65,7 @@ class GrpcConnection : public Connection,
   void OnReplies(std::vector<Reply> replies);
   void RunTurn(const std::function<void(GrpcConnection&)>& work);
   GrpcStream* Find(int32_t id);  // null if the stream has ended
+  const ClientFacts& client();
 
   // For streams and their Rpcs.
   GrpcShared& shared() { return *shared_; }
@@ -150,6 +159,7 @@ class GrpcConnection : public Connection,
   size_t inflated_ = 0;           // bytes that this turn has decompressed
   std::vector<uint64_t> timers_;  // that run once
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
+  ClientFacts client_;
   const char* flooded_ = nullptr;
   bool in_turn_ = false, turn_posted_ = false, watches_read_ = true, watches_write_ = false;
   bool started_ = false;   // the client's preface has arrived

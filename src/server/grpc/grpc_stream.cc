@@ -31,13 +31,16 @@ void GrpcStream::OnHeader(std::string_view name, std::string_view value) {
   if (name == ":path") {
     method_ = FindMethod(value);
     if (!method_) unknown_path_ = value;
+  } else if (name == "authorization" && connection_.context().access) {
+    if (authorizations_++ == 0) authorization_ = value;
   } else {
     ReadHeader(name, value, metadata_);
     if (connection_.shared().keeps_headers && !IsProtocolHeader(name)) headers_.emplace_back(name, value);
   }
 }
 
-GrpcStatus GrpcStream::CheckHeaders() const {
+GrpcStatus GrpcStream::CheckHeaders() {
+  if (GrpcStatus refused = CheckAccess(); !refused.ok()) return refused;
   if (!method_) return {GrpcCode::kUnimplemented, StrCat("unknown method '", unknown_path_, "'"), 0};
   if (const auto* secret = connection_.shared().options.restrictions.Missing(method_->group, headers_))
     return {GrpcCode::kUnavailable,
@@ -79,9 +82,15 @@ void GrpcStream::OnData(const char* data, size_t size) {
 void GrpcStream::TakeMessage() {
   InMessage message = reader_.Take();
   // The usual case needs no memory for the inbox.
-  if (!Waiting() && !message.compressed && !connection_.choked()) return rpc_->OnMessage(std::move(message));
+  if (!Waiting() && !message.compressed && !connection_.choked()) return Pass(std::move(message));
   inbox_.push_back(std::move(message));
   PassMessages();
+}
+
+void GrpcStream::Pass(InMessage message) {
+  GrpcStatus expired = CheckValid();
+  if (!expired.ok()) return Abort(std::move(expired));
+  rpc_->OnMessage(std::move(message));
 }
 
 // Passes messages and the end of the request to the Rpc, in order. A message waits while the one before it is
@@ -99,7 +108,7 @@ void GrpcStream::PassMessages() {
       if (!finished_) StartInflating(std::move(message));
       continue;
     }
-    rpc_->OnMessage(std::move(message));
+    Pass(std::move(message));
   }
 }
 
@@ -199,6 +208,8 @@ void GrpcStream::OnDeadline() {
 }
 
 void GrpcStream::CheckPace() {
+  if (rpc_ && rpc_->records_calls())
+    if (GrpcStatus expired = CheckValid(); !expired.ok()) return Abort(std::move(expired));
   if (finished_ || !rpc_ || reader_.idle()) return;
   // The client cannot send, because the server is busy. So this time does not count.
   if (rpc_->full() || Waiting()) message_began_ = connection_.now();
@@ -363,6 +374,7 @@ void GrpcStream::Record(AccessRecord record) const {
   Observability* observability = connection_.context().observability;
   if (!observability) return;
   record.protocol = "grpc";
+  record.user = visitor_.name();
   record.method = "POST";
   record.target = method_ ? method_->path : std::string_view(unknown_path_);
   if (record.duration.count() == 0) record.duration = Clock::now() - arrived_;

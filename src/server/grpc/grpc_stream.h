@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/access/identity.h"
 #include "server/grpc/metadata.h"
 #include "server/grpc/out_buffer.h"
 #include "server/grpc/rpc.h"
@@ -59,6 +60,13 @@ class GrpcStream {
   void Pause() { paused_ = true; }
   void Record(AccessRecord record) const;
 
+  // access_check.cc
+  const Visitor& visitor() const { return visitor_; }
+  GrpcStatus CheckModel(std::string_view model) const;
+  GrpcStatus CheckValid() const;  // the identity of a long stream may expire
+  // Takes the place of an inference in its tenant's quota. `further`: it is not the first one of its stream.
+  GrpcStatus Admit(const InMessage& message, bool further, Permit& permit) const;
+
   GrpcConnection& connection() { return connection_; }
   int32_t id() const { return id_; }
   const Metadata& metadata() const { return metadata_; }
@@ -68,7 +76,9 @@ class GrpcStream {
   std::chrono::nanoseconds timeout() const { return metadata_.timeout; }
 
  private:
-  GrpcStatus CheckHeaders() const;
+  GrpcStatus CheckHeaders();
+  GrpcStatus CheckAccess();
+  void Pass(InMessage message);
   void FinishHttp(int code);
   void Abort(GrpcStatus status);  // also cancels the Rpc
   void TakeMessage();
@@ -93,7 +103,10 @@ class GrpcStream {
   const int32_t id_;
   const Clock::time_point arrived_;
   Metadata metadata_;
-  Headers headers_;  // of the application; empty unless GrpcShared::keeps_headers
+  Headers headers_;            // of the application; empty unless GrpcShared::keeps_headers
+  std::string authorization_;  // the first header of that name
+  size_t authorizations_ = 0;
+  Visitor visitor_;
   const RpcMethod* method_ = nullptr;
   std::string unknown_path_;
   size_t header_bytes_ = 0;

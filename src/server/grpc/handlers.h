@@ -28,6 +28,9 @@ Result<std::string> HandleTraceSetting(ServerContext& context, std::string_view 
 Result<std::string> HandleLogSettings(ServerContext& context, std::string_view request);
 Result<std::string> HandleHealthCheck(ServerContext& context, std::string_view request);
 
+// Returns whether grpc.health.v1 knows a name as a service of the server, and not as a model.
+bool IsServiceName(std::string_view name);
+
 // Parses a message of a generated class. All handlers use it, so that they report a damaged message in the
 // same words.
 template <class Message> Status ParseMessage(std::string_view bytes, Message& message) {

@@ -14,9 +14,7 @@ constexpr std::chrono::milliseconds kWatchInterval{200};
 // Returns the state of a service. The name of a model is also a service.
 HealthCheckResponse::ServingStatus StateOf(ServerContext& context, const std::string& service) {
   const bool ready = context.ready && !context.draining;
-  const bool known =
-      service.empty() || service == "inference.GRPCInferenceService" || service == "grpc.health.v1.Health";
-  if (known) return ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
+  if (IsServiceName(service)) return ready ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
   if (!context.models->Find(service).ok()) return HealthCheckResponse::SERVICE_UNKNOWN;
   return context.draining ? HealthCheckResponse::NOT_SERVING : HealthCheckResponse::SERVING;
 }
@@ -38,6 +36,8 @@ class HealthWatchRpc : public Rpc {
         ParseMessage({reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size()}, request);
     if (!status.ok()) return stream_.Finish(status);
     service_ = request.service();
+    GrpcStatus refused = IsServiceName(service_) ? GrpcStatus() : stream_.CheckModel(service_);
+    if (!refused.ok()) return stream_.Finish(std::move(refused));
     watching_ = true;
     OnTimer();
   }
@@ -45,6 +45,8 @@ class HealthWatchRpc : public Rpc {
     if (!watching_) stream_.Finish({GrpcCode::kInternal, "the request has no message", 0});
   }
   void OnTimer() override {
+    GrpcStatus expired = stream_.CheckValid();
+    if (!expired.ok()) return stream_.Finish(std::move(expired));
     SendChange();
     stream_.connection().CallAfter(kWatchInterval, stream_.id());
   }
@@ -67,6 +69,10 @@ class HealthWatchRpc : public Rpc {
 };
 
 }  // namespace
+
+bool IsServiceName(std::string_view name) {
+  return name.empty() || name == "inference.GRPCInferenceService" || name == "grpc.health.v1.Health";
+}
 
 Result<std::string> HandleHealthCheck(ServerContext& context, std::string_view request) {
   HealthCheckRequest message;

@@ -1,5 +1,6 @@
 #include "server/grpc/infer_call.h"
 
+#include "server/access/access.h"
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_request.h"
 #include "server/grpc/infer_response.h"
@@ -14,7 +15,7 @@ Status InferCall::Parse(InMessage message, ServerContext& context, uint64_t limi
 
 Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_t limit) {
   InferParseOptions options;
-  options.shared_memory = context.shared_memory;
+  options.shared_memory = visitor_.Has(Right::kSharedMemory) ? context.shared_memory : nullptr;
   options.tensors = context.limits.tensors;
   options.bytes = limit;
   InferMessage parsed;
@@ -22,6 +23,7 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   request = std::move(parsed.request);
   request.arrived = arrived_;
   request.trace = trace_;
+  SetTenant(visitor_, request);
   if (request.timeout.count() == 0) request.timeout = timeout_;
   shared_ = std::move(parsed.shared);
   reservation_ = std::move(message.reservation);
@@ -29,6 +31,12 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   model_name_ = parsed.model;
   version_ = parsed.version;
   if (!found) model_ = nullptr;
+  // Nothing else may be said about a model of which the client must not know.
+  if (context.access) {
+    const Refusal refusal = context.access->CheckModel(visitor_, model_name_);
+    denied_ = refusal.refused();
+    if (denied_) return InvalidArgument(refusal.message);
+  }
   TERN_TRY(std::move(status));
   if (!reservation_.Add(context, parsed.converted)) return TooManyQueuedBytes(context, parsed.converted);
   if (context.draining) return Unavailable("Server exiting");
@@ -36,6 +44,7 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
     TERN_ASSIGN(model_, FindModel(*context.models));
   }
   TERN_TRY(ForwardHeaders(headers_, forward_.get(), request));
+  if (auto chosen = model_->Choose(request)) model_ = std::move(chosen);
   uint64_t converted = 0;
   TERN_TRY(Complete(*model_, converted));
   return reservation_.Add(context, converted) ? Status() : TooManyQueuedBytes(context, converted);
@@ -44,6 +53,7 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
 void InferCall::TakeOrigin(GrpcStream& stream) {
   arrived_ = streaming_ ? stream.connection().now() : stream.arrived();
   trace_ = stream.metadata().trace;
+  visitor_ = stream.visitor();
   if (!streaming_ && stream.timeout().count() > 0)
     timeout_ = std::chrono::ceil<std::chrono::microseconds>(stream.timeout());
   forward_ = stream.connection().shared().options.forward;
@@ -54,7 +64,7 @@ void InferCall::TakeOrigin(GrpcStream& stream) {
 // true.
 bool InferCall::RefuseEarly(const InMessage& message, ServerContext& context) {
   const RequestNames names = Peek(message.bytes);
-  if (names.model.empty() || context.draining) return false;
+  if (names.model.empty() || context.draining || !visitor_.PermitsModel(names.model)) return false;
   model_name_ = names.model;
   version_ = names.version;
   auto found = FindModel(*context.models);
@@ -63,6 +73,7 @@ bool InferCall::RefuseEarly(const InMessage& message, ServerContext& context) {
   request.id = names.id;
   request.arrived = arrived_;
   request.trace = trace_;
+  SetTenant(visitor_, request);
   parsed_.store(true, std::memory_order_release);  // as much as the answer needs
   if (model_->RefuseIfOverloaded(*this)) return true;
   parsed_.store(false, std::memory_order_release);
@@ -118,7 +129,10 @@ bool InferCall::Hidden(const Response& response) const {
 
 void InferCall::OnResponse(Response response) {
   if (response.status.ok()) shared_.WriteOutputs(response);
-  if (response.final) reservation_ = {};
+  if (response.final) {
+    reservation_ = {};
+    permit_.Release();
+  }
   if (!streaming_ && !response.final) {
     held_ = std::make_unique<Response>(std::move(response));
     return;
@@ -151,6 +165,7 @@ Reply InferCall::MakeReply(Response& response) const {
   reply.call = number_;
   reply.final = response.final;
   reply.status = GrpcStatus::Of(response.status);
+  if (denied_) reply.status.code = GrpcCode::kPermissionDenied;
   reply.status.retry_ms = response.retry_after.count();
   if (Hidden(response) || (!streaming_ && !response.status.ok())) return reply;
   const ResponseNames names = {model_ ? model_->config().name : model_name_,

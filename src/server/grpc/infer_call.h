@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "server/access/identity.h"
 #include "server/core/model_version.h"
 #include "server/core/restrictions.h"
 #include "server/core/shared_tensors.h"
@@ -26,6 +27,8 @@ class InferCall : public Call {
     return parsed_.load(std::memory_order_acquire) && model_ && model_->config().decoupled;
   }
   uint64_t number() const { return number_; }
+  // Keeps the place of the request in its tenant's quota until the last response.
+  void Hold(Permit permit) { permit_ = std::move(permit); }
   void Describe(AccessRecord& record) const;
   // Makes the reply for a call that was not submitted. Its message contains the error as error_message.
   Reply ErrorReply(const Status& status) const;
@@ -73,6 +76,9 @@ class InferCall : public Call {
   std::chrono::microseconds timeout_{0};
   std::shared_ptr<const HeaderPattern> forward_;  // header fields that become parameters; may be null
   Headers headers_;                               // empty unless forward_
+  Visitor visitor_;
+  Permit permit_;
+  bool denied_ = false;  // the client must not use this model
   SharedTensors shared_;
   std::atomic<bool> parsed_{false};   // another thread may still parse the request while its stream ends
   std::string model_name_, version_;  // as in the request, for the access log and for errors

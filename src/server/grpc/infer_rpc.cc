@@ -1,4 +1,6 @@
 // The rpc ModelInfer, and the unary rpcs that a UnaryHandler answers.
+#include "server/access/audit_log.h"
+#include "server/grpc/access_check.h"
 #include "server/grpc/grpc_connection.h"
 #include "server/grpc/infer_call.h"
 
@@ -41,20 +43,51 @@ class InferRpc : public SingleMessageRpc {
 
  private:
   void Run(InMessage message) override {
+    Permit permit;
+    GrpcStatus refused = stream_.Admit(message, false, permit);
+    if (!refused.ok()) return stream_.Finish(std::move(refused));
+    call_->Hold(std::move(permit));
     const Status status = InferCall::Submit(call_, std::move(message), stream_);
-    if (!status.ok()) stream_.Finish(status);
+    if (!status.ok()) stream_.Finish(call_->ErrorReply(status).status);
   }
   const std::shared_ptr<InferCall> call_;
 };
 
+std::string_view TextOf(const Buffer& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 Reply CallHandler(UnaryHandler handler, ServerContext& context, int32_t stream, const Buffer& message) {
-  const auto result = Guard([&]() -> Result<std::string> {
-    return handler(context, {reinterpret_cast<const char*>(message.data()), message.size()});
-  });
+  const auto result = Guard([&]() -> Result<std::string> { return handler(context, TextOf(message)); });
   Reply reply;
   reply.stream = stream;
   reply.status = GrpcStatus::Of(result.status());
   if (result.ok()) reply.message = MakeMessage(*result);
+  return reply;
+}
+
+// Who sends a request, for the audit log.
+struct Actor {
+  std::string user, address;
+};
+
+// CallHandler, with lines in the audit log.
+Reply CallAudited(const RpcMethod& method, ServerContext& context, int32_t stream, const Buffer& message,
+                  const Actor& actor) {
+  const std::string detail = DescribeForAudit(method, TextOf(message));
+  const AuditAction action{
+      actor.user, actor.address, "grpc", method.path, ReadRpcRequest(method, TextOf(message)).name,
+      detail,     message.size()};
+  uint64_t number = 0;
+  const Status begun = context.audit->Begin(action, number);
+  if (!begun.ok()) {
+    Reply reply;
+    reply.stream = stream;
+    reply.status = GrpcStatus::Of(begun);
+    return reply;
+  }
+  Reply reply = CallHandler(method.handler, context, stream, message);
+  context.audit->End(action, number, static_cast<int>(reply.status.code), reply.status.message);
   return reply;
 }
 
@@ -64,15 +97,32 @@ class UnaryRpc : public SingleMessageRpc {
 
  private:
   void Run(InMessage message) override {
-    GrpcConnection& connection = stream_.connection();
+    ServerContext& context = stream_.connection().context();
+    if (context.access) {
+      GrpcStatus refused = CheckMessage(*context.access, stream_.visitor(), method_, TextOf(message.bytes));
+      if (!refused.ok()) return stream_.Finish(std::move(refused));
+    }
+    if (context.audit && ReadRpcRequest(method_, TextOf(message.bytes)).writes)
+      return RunAudited(std::move(message));
     if (method_.thread == RpcThread::kLoop)
-      return OnReply(CallHandler(method_.handler, connection.context(), stream_.id(), message.bytes));
-    auto work = [handler = method_.handler, &context = connection.context(), replies = connection.replies(),
-                 id = stream_.id(), message = std::make_shared<InMessage>(std::move(message))] {
+      return OnReply(CallHandler(method_.handler, context, stream_.id(), message.bytes));
+    Post([handler = method_.handler, &context, replies = stream_.connection().replies(), id = stream_.id(),
+          message = std::make_shared<InMessage>(std::move(message))] {
       replies->Deliver(CallHandler(handler, context, id, message->bytes));
-    };
-    GrpcShared& shared = connection.shared();
-    WorkerThreads& threads = method_.thread == RpcThread::kFiles ? shared.files : shared.repository;
+    });
+  }
+  // The audit log waits for the disk.
+  void RunAudited(InMessage message) {
+    GrpcConnection& connection = stream_.connection();
+    Post([&method = method_, &context = connection.context(), replies = connection.replies(),
+          id = stream_.id(), actor = Actor{std::string(stream_.visitor().name()), connection.client().peer},
+          message = std::make_shared<InMessage>(std::move(message))] {
+      replies->Deliver(CallAudited(method, context, id, message->bytes, actor));
+    });
+  }
+  void Post(std::function<void()> work) {
+    GrpcShared& shared = stream_.connection().shared();
+    WorkerThreads& threads = method_.thread == RpcThread::kRepository ? shared.repository : shared.files;
     if (!threads.Post(std::move(work)))
       stream_.Finish({GrpcCode::kResourceExhausted, "too many requests of this method wait", 0});
   }

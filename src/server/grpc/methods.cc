@@ -60,6 +60,8 @@ constexpr RpcMethod kMethods[] = {
 
 }  // namespace
 
+std::span<const RpcMethod> AllMethods() { return kMethods; }
+
 const RpcMethod* FindMethod(std::string_view path) {
   for (const RpcMethod& method : kMethods)
     if (method.path == path) return &method;

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "server/core/restrictions.h"
 #include "server/grpc/grpc_status.h"
@@ -63,6 +64,7 @@ struct RpcMethod {
 
 // Returns null for an unknown path.
 const RpcMethod* FindMethod(std::string_view path);
+std::span<const RpcMethod> AllMethods();
 
 // Makes a gRPC message, with its prefix, from a serialized protobuf message.
 OutMessage MakeMessage(std::string_view bytes);

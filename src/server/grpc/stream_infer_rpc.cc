@@ -52,6 +52,14 @@ void StreamInferRpc::OnMessage(InMessage message) {
   const uint64_t number = next_++;
   auto call = std::make_shared<InferCall>(stream_.connection().replies(), stream_.id(), number, true);
   calls_[number] = {call, stream_.connection().now(), message.bytes.size(), {}};
+  Permit permit;
+  GrpcStatus refused = stream_.Admit(message, true, permit);
+  if (!refused.ok()) {
+    Reply reply = call->ErrorReply(ResourceExhausted(refused.message));
+    reply.status = std::move(refused);
+    return OnReply(std::move(reply));
+  }
+  call->Hold(std::move(permit));
   const Status status = InferCall::Submit(call, std::move(message), stream_);
   if (!status.ok()) OnReply(call->ErrorReply(status));
 }
@@ -86,6 +94,11 @@ void StreamInferRpc::CountHeld(int64_t bytes) {
 
 // Returns false if the stream has ended.
 bool StreamInferRpc::Write(uint64_t number, Reply reply) {
+  if (GrpcStatus expired = stream_.CheckValid(); !expired.ok()) {
+    stream_.Finish(std::move(expired));
+    CancelAll();
+    return false;
+  }
   if (reply.final) {
     RecordCall(calls_.at(number), reply);
     calls_.erase(number);

@@ -6,7 +6,6 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMaxIgnored = 16384;
-constexpr size_t kMaxChunks = 65536;  // Triton's limit
 
 Status Malformed() { return InvalidArgument("malformed chunked body"); }
 
@@ -65,8 +64,8 @@ Status ChunkDecoder::Step(char c) {
     case State::kSizeLf:
       if (c != '\n') return Malformed();
       state_ = left_ ? State::kData : State::kTrailer;
-      if (left_ && ++chunks_ > kMaxChunks)
-        return InvalidArgument("Chunked request body exceeds maximum of ", kMaxChunks,
+      if (left_ && ++chunks_ > max_chunks_)
+        return InvalidArgument("Chunked request body exceeds maximum of ", max_chunks_,
                                " non-empty chunks. Send fewer or larger HTTP chunks.");
       digits_ = 0;
       return {};

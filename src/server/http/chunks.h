@@ -8,11 +8,13 @@
 
 namespace tern::server {
 
-// Strict: lines end in CR LF, sizes have 1 to 15 hexadecimal digits, at most 65536 chunks have data.
+// Strict: lines end in CR LF, sizes have 1 to 15 hexadecimal digits, at most max_chunks chunks have data.
 // Extensions and trailers are ignored.
 class ChunkDecoder {
  public:
-  explicit ChunkDecoder(uint64_t limit) : limit_(limit) {}
+  static constexpr size_t kMaxChunks = 65536;  // Triton's limit
+  explicit ChunkDecoder(uint64_t limit, size_t max_chunks = kMaxChunks)
+      : limit_(limit), max_chunks_(max_chunks) {}
 
   // Consumes bytes up to the end of the body, appends the decoded ones to `body`, and sets `used` to the
   // number of consumed bytes. Fails with kResourceExhausted if the body gets longer than the limit, and with
@@ -26,6 +28,7 @@ class ChunkDecoder {
   Status Size(char c);
 
   const uint64_t limit_;
+  const size_t max_chunks_;
   State state_ = State::kSize;
   uint64_t left_ = 0;   // bytes of the current chunk that have not arrived
   int digits_ = 0;      // number of digits of the chunk's size so far

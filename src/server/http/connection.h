@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "server/access/identity.h"
 #include "server/core/byte_budget.h"
 #include "server/core/worker_threads.h"
 #include "server/http/chunks.h"
@@ -17,6 +18,10 @@
 namespace tern::server {
 
 class HttpCall;
+struct Refusal;
+
+// Returns what a request needs to be permitted.
+Right RightOf(const Route& route, Method method);
 
 // Shared by all connections of a front end.
 struct HttpShared {
@@ -26,6 +31,7 @@ struct HttpShared {
         keeps_fields(!options.restrictions.empty() || options.forward),
         cors_headers("Content-Type, Content-Encoding, Inference-Header-Content-Length, traceparent") {
     for (const std::string& name : options.restrictions.HeaderNames()) cors_headers += ", " + name;
+    if (server.access) cors_headers += ", Authorization";
   }
   ServerContext& context;
   const HttpOptions options;
@@ -54,6 +60,8 @@ class HttpConnection : public Connection,
   HttpShared& shared() { return *shared_; }
   ServerContext& context() { return shared_->context; }
   const Headers& fields() const { return fields_; }
+  const Visitor& visitor() const { return visitor_; }  // of the current request
+  const std::string& peer();
 
   // For handlers. Exchanges are registered in the order of their requests. A response can be written after
   // its exchange is registered.
@@ -85,6 +93,7 @@ class HttpConnection : public Connection,
   bool FillBody();
   bool FeedChunks();
   bool FinishRefused();
+  bool RefuseBody(uint64_t length, size_t available);
   void FinishRequest(Buffer body);
   void Refuse(HttpReply reply);
   void Refuse(int status, std::string_view message) { Refuse(ErrorReply(status, message)); }
@@ -126,7 +135,6 @@ class HttpConnection : public Connection,
   // dispatch.cc
   void Dispatch(Buffer body);
   bool IsPreflight() const;
-  std::optional<HttpReply> Forbidden(RouteKind kind) const;
   void StartCall(const Route& route, IncomingBody body);
   bool StartOpenAi(const Route& route, IncomingBody& body);
   std::shared_ptr<HttpCall> RefusedCall();
@@ -134,6 +142,12 @@ class HttpConnection : public Connection,
   void StartControl(const Route& route, IncomingBody body);
   void ReplyNow(HttpReply reply);
   HttpReply Preflight() const;
+
+  // access_check.cc
+  std::optional<HttpReply> Forbidden(const Route& route);
+  std::optional<HttpReply> CheckAccess(const Route& route);
+  Refusal CheckModels(AccessControl& access, const Route& route);
+  std::optional<HttpReply> OverQuota(size_t bytes);
 
   Loop& loop_;
   const std::unique_ptr<Stream> stream_;
@@ -162,6 +176,17 @@ class HttpConnection : public Connection,
   ByteReservation reservation_;  // for its body
   std::shared_ptr<HttpCall> refused_;
   uint64_t to_skip_ = 0;  // bytes of the refused request that have not arrived yet
+
+  // Who sends the current request, and whether it is refused.
+  Visitor visitor_;
+  Permit permit_;
+  std::string user_;  // visitor_'s name
+  std::optional<HttpReply> forbidden_;
+  // Of the connection, known from the first request on.
+  bool identified_ = false;
+  uint64_t address_ = 0;
+  std::string peer_;
+  std::shared_ptr<const PeerCertificate> certificate_;
 
   std::deque<std::shared_ptr<Exchange>> exchanges_;  // registered and not completely written
   Output out_;

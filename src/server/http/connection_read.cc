@@ -176,17 +176,21 @@ bool HttpConnection::ParseHeadOnly() {
   target_ = head_.target;
   traceparent_ = head_.traceparent;
   if (shared_->keeps_fields) fields_ = FieldsOf(Received().substr(0, size));
-  begin_ += size;
+  forbidden_.reset();
+  user_.clear();
   line_ = 0;
   request_bytes_ = size;
   if (error.status) return Refuse(error.status, error.message), false;
+  if (shared_->context.access || !shared_->options.restrictions.empty())
+    forbidden_ = Forbidden(ParseRoute(target_, shared_->options.base_path));
+  begin_ += size;
   return BeginBody(end_ - begin_);
 }
 
 bool HttpConnection::BeginBody(size_t available) {
   const uint64_t limit = shared_->context.limits.body_bytes;
   const uint64_t length = head_.content_length.value_or(0);
-  if (length > limit) return RefuseLongBody(length), false;
+  if (length > limit && !forbidden_) return RefuseLongBody(length), false;
   // The whole body has arrived, so the request uses the receive memory without a copy.
   if (!head_.chunked && length <= available) {
     const auto size = static_cast<size_t>(length);
@@ -194,10 +198,7 @@ bool HttpConnection::BeginBody(size_t available) {
     begin_ += size;
     return FinishRequest(std::move(body)), true;
   }
-  // The body is not read, so the connection ends.
-  if (!shared_->options.restrictions.empty())
-    if (auto forbidden = Forbidden(ParseRoute(target_, shared_->options.base_path).kind))
-      return Refuse(std::move(*forbidden)), false;
+  if (forbidden_) return RefuseBody(length, available);
   if (head_.expect_continue && available == 0 && exchanges_.empty())
     out_.Text() += "HTTP/1.1 100 Continue\r\n\r\n";
   if (head_.chunked) {
@@ -224,6 +225,19 @@ bool HttpConnection::BeginBody(size_t available) {
   return false;
 }
 
+// The body of a forbidden request is not read, so the connection ends. If only a quota refuses the request,
+// the connection stays: the client would come back at once.
+bool HttpConnection::RefuseBody(uint64_t length, size_t available) {
+  constexpr uint64_t kMaxSkipped = uint64_t{1} << 20;
+  if (forbidden_->status != 429 || head_.chunked || head_.expect_continue || length > kMaxSkipped)
+    return Refuse(std::move(*forbidden_)), false;
+  to_skip_ = length - available;
+  request_bytes_ += available;
+  begin_ = end_;
+  state_ = State::kRefused;
+  return false;
+}
+
 bool HttpConnection::GrowBody(size_t bytes) {
   Buffer larger = BufferPool::Shared().Allocate(bytes);
   if (!larger.defined()) return Refuse(503, "the server has no memory for the body of the request"), false;
@@ -246,7 +260,11 @@ bool HttpConnection::FinishRefused() {
   state_ = State::kHead;
   if (hurried_) head_.keep_alive = false;
   last_request_ = !head_.keep_alive;
-  SendRefusal(std::exchange(refused_, nullptr));
+  permit_.Release();
+  if (forbidden_)
+    ReplyNow(std::move(*forbidden_));
+  else
+    SendRefusal(std::exchange(refused_, nullptr));
   return true;
 }
 
@@ -259,6 +277,7 @@ bool HttpConnection::FeedChunks() {
     return RefuseLongBody(shared_->context.limits.body_bytes + 1), false;
   if (!status.ok()) return Refuse(400, status.message()), false;
   if (!Reserve(used)) return false;
+  if (forbidden_ = OverQuota(used); forbidden_) return Refuse(std::move(*forbidden_)), false;
   if (!chunks_->done()) return false;
   state_ = State::kHead;
   chunks_.reset();
@@ -276,6 +295,7 @@ void HttpConnection::FinishRequest(Buffer body) {
   if (hurried_) head_.keep_alive = false;
   last_request_ = !head_.keep_alive;
   Dispatch(std::move(body));
+  permit_.Release();
   reservation_ = {};
   // A request that runs keeps its part of the memory, and so does a response that shares it.
   if ((!exchanges_.empty() && !exchanges_.back()->answered) || memory_.use_count() > 1) floor_ = begin_;
@@ -295,6 +315,7 @@ void HttpConnection::Refuse(HttpReply reply) {
   body_ = Buffer();
   chunked_body_ = nullptr;
   refused_ = nullptr;
+  permit_.Release();
   reservation_ = {};
   ReplyNow(std::move(reply));
 }

@@ -20,6 +20,7 @@ void HttpConnection::Prepare(Exchange& exchange) {
   exchange.accept = head_.accept;
   exchange.arrived = request_time_;
   exchange.received = request_bytes_;
+  exchange.user = user_;
   if (!traceparent_.empty()) ParseTraceParent(traceparent_, exchange.trace);
 }
 
@@ -69,6 +70,10 @@ void HttpConnection::AppendHead(std::string& out, const Exchange& exchange, cons
   if (!reply.allow.empty()) {
     out += "\r\nAllow: ";
     out += reply.allow;
+  }
+  if (!reply.authenticate.empty()) {
+    out += "\r\nWWW-Authenticate: ";
+    out += reply.authenticate;
   }
   if (reply.retry_after.count() > 0) {
     out += "\r\nRetry-After: ";
@@ -155,6 +160,7 @@ void HttpConnection::Finish(Exchange& exchange) {
     record.protocol = "http";
     record.method = exchange.method;
     record.target = exchange.target;
+    record.user = exchange.user;
     record.status = exchange.status;
     record.error = exchange.error;
     record.received = exchange.received;

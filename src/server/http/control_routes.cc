@@ -41,6 +41,7 @@ RouteThread ThreadOf(RouteKind kind) {
   switch (kind) {
     case RouteKind::kLoad:
     case RouteKind::kUnload:
+    case RouteKind::kRollout:
       return RouteThread::kRepository;
     case RouteKind::kIndex:
     case RouteKind::kTfsStatus:
@@ -83,6 +84,8 @@ HttpReply HandleControl(ServerContext& context, const Route& route, Method metho
       case RouteKind::kLoad:
       case RouteKind::kUnload:
         return HandleRepositoryRoute(context, route, body);
+      case RouteKind::kRollout:
+        return HandleRolloutRoute(context, route, method, body);
       case RouteKind::kTfsStatus:
       case RouteKind::kTfsMetadata:
         return tfs::HandleRoute(context, route);

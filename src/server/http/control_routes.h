@@ -16,10 +16,20 @@ enum class RouteThread {
 RouteThread ThreadOf(RouteKind kind);
 HttpReply HandleControl(ServerContext& context, const Route& route, Method method, std::string_view body);
 
+// Who sends a request, for the audit log.
+struct HttpActor {
+  std::string user, address, target;
+};
+// HandleControl, with lines in the audit log.
+HttpReply HandleAudited(ServerContext& context, const Route& route, Method method, std::string_view body,
+                        const HttpActor& actor);
+
 // HandleControl calls one of these functions.
 HttpReply HandleServerRoute(ServerContext& context, const Route& route);
 HttpReply HandleModelRoute(ServerContext& context, const Route& route);
 HttpReply HandleRepositoryRoute(ServerContext& context, const Route& route, std::string_view body);
+HttpReply HandleRolloutRoute(ServerContext& context, const Route& route, Method method,
+                             std::string_view body);
 HttpReply HandleMemoryRoute(ServerContext& context, const Route& route, std::string_view body);
 HttpReply HandleSettingsRoute(ServerContext& context, const Route& route, Method method,
                               std::string_view body);

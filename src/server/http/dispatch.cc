@@ -45,18 +45,10 @@ bool HttpConnection::IsPreflight() const {
   return head_.method == Method::kOptions && !shared_->options.cors_origin.empty();
 }
 
-// Returns the reply to a request that lacks the header of a restricted operation.
-std::optional<HttpReply> HttpConnection::Forbidden(RouteKind kind) const {
-  if (IsPreflight()) return {};
-  const auto* secret = shared_->options.restrictions.Missing(GroupOf(kind), fields_);
-  if (!secret) return {};
-  return ErrorReply(403, StrCat("This API is restricted, expecting header '", secret->header, "'"));
-}
-
 void HttpConnection::Dispatch(Buffer bytes) {
   if (IsPreflight()) return ReplyNow(Preflight());
   Route route = ParseRoute(target_, shared_->options.base_path);
-  if (auto forbidden = Forbidden(route.kind)) return ReplyNow(std::move(*forbidden));
+  if (forbidden_) return ReplyNow(std::move(*forbidden_));
   const bool metrics = route.kind == RouteKind::kMetrics;
   if (metrics ? !shared_->options.metrics : shared_->metrics_only) route.kind = RouteKind::kNotFound;
   if (route.kind != RouteKind::kNotFound && route.kind != RouteKind::kBadTarget &&
@@ -89,6 +81,7 @@ HttpReply HttpConnection::Preflight() const {
 // Starts a request of OpenAI's API. Returns false for other routes.
 bool HttpConnection::StartOpenAi(const Route& route, IncomingBody& body) {
   const auto start = [&](const auto& call) {
+    call->Hold(std::move(permit_));
     Register(call);
     call->Start(*this, std::move(body));
     return true;
@@ -102,9 +95,12 @@ void HttpConnection::StartCall(const Route& route, IncomingBody body) {
   auto found = FindModel(*context().models, route);
   if (!found.ok()) return ReplyNow(ErrorReply(found.status()));
   const auto call = NewCall(route.kind, *this, std::move(*found));
+  call->Hold(std::move(permit_));
   Register(call);
   if (call->RefuseIfOverloaded()) return;
-  const BodyFormat format{head_.infer_header, head_.body_type};
+  // Only infer requests have binary data behind their JSON. The header must not make other JSON look short.
+  const bool infer = route.kind == RouteKind::kInfer;
+  const BodyFormat format{infer ? head_.infer_header : std::nullopt, head_.body_type};
   const uint64_t json = std::min<uint64_t>(format.infer_header.value_or(UINT64_MAX), body.bytes.size());
   if (body.encoding == Encoding::kIdentity && json <= kMaxLoopJson)
     return call->Start(*this, std::move(body), format);
@@ -132,19 +128,25 @@ void HttpConnection::StartControl(const Route& route, IncomingBody body) {
   const auto exchange = std::make_shared<Exchange>();
   Register(exchange);
   const bool compressed = body.encoding != Encoding::kIdentity;
-  const RouteThread thread =
-      compressed ? std::max(ThreadOf(route.kind), RouteThread::kWork) : ThreadOf(route.kind);
+  RouteThread thread = compressed ? std::max(ThreadOf(route.kind), RouteThread::kWork) : ThreadOf(route.kind);
+  std::optional<HttpActor> actor;
+  if (context().audit && Changes(route.kind, head_.method)) {
+    actor = HttpActor{user_, peer(), target_};
+    thread = std::max(thread, RouteThread::kFiles);  // the audit log waits for the disk
+  }
   if (thread == RouteThread::kLoop)
     return Reply(*exchange, HandleControl(context(), route, head_.method, body.text()));
   WorkerThreads& threads = thread == RouteThread::kWork    ? shared_->work
                            : thread == RouteThread::kFiles ? shared_->files
                                                            : shared_->repository;
   const bool posted =
-      threads.Post([self = weak_from_this(), &context = context(), loop = &loop_, exchange, route,
+      threads.Post([self = weak_from_this(), &context = context(), loop = &loop_, exchange, route, actor,
                     method = head_.method, body = std::make_shared<IncomingBody>(std::move(body))] {
         std::optional<HttpReply> refused = body->Decode(context);
-        auto reply = std::make_shared<HttpReply>(
-            refused ? std::move(*refused) : HandleControl(context, route, method, body->text()));
+        auto reply =
+            std::make_shared<HttpReply>(refused ? std::move(*refused)
+                                        : actor ? HandleAudited(context, route, method, body->text(), *actor)
+                                                : HandleControl(context, route, method, body->text()));
         CompressReply(exchange->accept, *reply);
         loop->Post([self, exchange, reply] {
           if (auto connection = self.lock()) connection->ReplyLater(*exchange, std::move(*reply));

@@ -17,6 +17,7 @@ struct Exchange {
   virtual void Describe(AccessRecord&) const {}
 
   std::string method, target;
+  std::string user;  // the name in the access file; empty: unknown
   bool http11 = true;
   bool keep_alive = true;
   bool without_body = false;  // the response has no body because the method is HEAD

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/http/decimal.h"
 #include "server/http/generate_json.h"
 #include "server/http/infer_reply.h"
 #include "server/http/json_writer.h"
@@ -27,6 +28,13 @@ void HttpCall::Describe(AccessRecord& record) const {
   record.times = &times;
 }
 
+void HttpCall::TakeVisitor(const Visitor& visitor) {
+  visitor_ = visitor;
+  // A token is not for the model.
+  std::erase_if(fields_, [](const auto& field) { return EqualsIgnoreCase(field.first, "authorization"); });
+  SetTenant(visitor, request);
+}
+
 // Takes what the connection has not taken yet.
 Status HttpCall::Reserve(uint64_t bytes) {
   const uint64_t more = bytes - std::min(bytes, reservation_.bytes());
@@ -35,7 +43,8 @@ Status HttpCall::Reserve(uint64_t bytes) {
 
 Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
   reservation_ = std::move(body.reservation);
-  const InferSource source{&version_->config(), &context_.limits, context_.shared_memory};
+  const InferSource source{&version_->config(), &context_.limits,
+                           visitor_.Has(Right::kSharedMemory) ? context_.shared_memory : nullptr};
   if (mode_ == Mode::kInfer) {
     if (version_->config().decoupled)
       return Unsupported("HTTP end point doesn't support models with decoupled transaction policy");
@@ -49,6 +58,7 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
     TERN_TRY(ParseGenerateRequest(body.text(), source, request));
   }
   TERN_TRY(ForwardHeaders(fields_, forward_.get(), request));
+  if (auto chosen = version_->Choose(request)) splitter_ = std::exchange(version_, std::move(chosen));
   return Reserve(body.bytes.size() + format_.converted);
 }
 
@@ -126,7 +136,10 @@ void HttpCall::OnResponse(Response response) {
     return;
   }
   if (response.status.ok()) format_.shared.WriteOutputs(response);
-  if (response.final) reservation_ = {};
+  if (response.final) {
+    reservation_ = {};
+    permit_.Release();
+  }
   HeldResponse held{std::move(response), {}};
   // A call that answers inline takes no detour.
   if (loop_->OnThread()) return Deliver(held);
@@ -214,6 +227,12 @@ HttpReply HttpCall::GenerateReply(Response& response) {
 // One server-sent event per response.
 void HttpCall::DeliverEvent(HttpConnection& connection, Response& response) {
   Status status = response.status;
+  // A token may expire during a long stream.
+  const bool expired = streaming_ && !visitor_.Valid();
+  if (expired && status.ok()) {
+    status = Unavailable("the credentials of this request are no longer valid");
+    response.final = true;
+  }
   std::string event;
   if (status.ok() && (!response.outputs.empty() || !response.final)) {
     event = "data: ";
@@ -228,6 +247,7 @@ void HttpCall::DeliverEvent(HttpConnection& connection, Response& response) {
   streaming_ = true;
   if (!event.empty()) connection.StreamText(*this, event + "\n\n");
   if (response.final) connection.EndStream(*this);
+  if (expired) Cancel();
 }
 
 }  // namespace tern::server

@@ -30,7 +30,10 @@ class HttpCall : public Call, public Exchange {
         version_(std::move(version)),
         forward_(connection.shared().options.forward) {
     if (forward_) fields_ = connection.fields();
+    if (context_.access) TakeVisitor(connection.visitor());
   }
+  // Keeps the place of the request in its tenant's quota until the last response.
+  void Hold(Permit permit) { permit_ = std::move(permit); }
 
   // Parses the body and submits the call. The call is registered with its connection. Start is called on the
   // connection's loop, with a body that is short or not JSON. StartLater is called on another thread.
@@ -60,6 +63,7 @@ class HttpCall : public Call, public Exchange {
   const std::shared_ptr<ModelVersion>& version() const { return version_; }
 
  private:
+  void TakeVisitor(const Visitor& visitor);
   Status Parse(IncomingBody body, const BodyFormat& format);
   bool IsItem(const IncomingBody& body, const BodyFormat& format) const;
   void SubmitFromThread();
@@ -77,11 +81,14 @@ class HttpCall : public Call, public Exchange {
   const std::shared_ptr<LoopLink> loop_;
   ServerContext& context_;
   const std::weak_ptr<HttpConnection> connection_;
-  const std::shared_ptr<ModelVersion> version_;
+  std::shared_ptr<ModelVersion> version_;   // Parse may choose another one
+  std::shared_ptr<ModelVersion> splitter_;  // the one before; a dialect may still use its configuration
   const std::shared_ptr<const HeaderPattern> forward_;  // header fields that become parameters; may be null
   Headers fields_;                                      // empty unless forward_
   InferFormat format_;
   ByteReservation reservation_;
+  Visitor visitor_;
+  Permit permit_;
   HeldResponse first_;      // a response that came before the final one, or a refusal that is not sent yet
   bool early_ = false;      // in RefuseEarly
   size_t responses_ = 0;    // with outputs or with an error

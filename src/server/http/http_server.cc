@@ -56,8 +56,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(Loops& loops, ServerContex
 }
 
 Result<std::unique_ptr<HttpServer>> StartMetricsServer(Loops& loops, ServerContext& context,
-                                                       const ListenOptions& listen) {
+                                                       const ListenOptions& listen,
+                                                       const Restrictions& restrictions) {
   HttpOptions options;
+  options.restrictions = restrictions;
   options.listen = listen;
   options.metrics = true;
   auto shared = std::make_shared<HttpShared>(context, options);

@@ -33,6 +33,7 @@ class HttpServer {
 
 // Serves only GET /metrics.
 Result<std::unique_ptr<HttpServer>> StartMetricsServer(Loops& loops, ServerContext& context,
-                                                       const ListenOptions& listen);
+                                                       const ListenOptions& listen,
+                                                       const Restrictions& restrictions = {});
 
 }  // namespace tern::server

@@ -46,6 +46,20 @@ TEST_F(HttpLongWorkTest, LongJsonAndCompressedBodiesLeaveTheLoop) {
   EXPECT_EQ(echo->submit_thread, loop);
 }
 
+// Only infer requests have binary data behind their JSON.
+TEST_F(HttpLongWorkTest, AHeaderDoesNotMakeOtherJsonShort) {
+  Start();
+  ASSERT_EQ(Infer(kSmall).status, 200);
+  const std::thread::id loop = echo->submit_thread;
+  std::string json = R"({"inputs":{"IN0":[[0)";
+  for (size_t i = 0; i < 200'000; ++i) json += ",1.0";
+  const std::string body = json + "]]}}";
+  const TestReply reply =
+      Send(Post("/v1/models/echo:predict", body, "Inference-Header-Content-Length: 0\r\n"));
+  ASSERT_EQ(reply.status, 200) << reply.body.substr(0, 200);
+  EXPECT_NE(echo->submit_thread, loop);
+}
+
 TEST_F(HttpLongWorkTest, PipelinedAnswersKeepTheirOrder) {
   Start();
   TestClient client(server->port());

@@ -19,6 +19,7 @@ struct HttpReply {
   bool compress = false;                    // compress the body if the client accepts that
   Encoding encoding = Encoding::kIdentity;  // of the body and the tail
   std::string_view allow;                   // the value of Allow, for status 405
+  std::string_view authenticate;            // the value of WWW-Authenticate, for status 401
   bool preflight = false;                   // answers a CORS preflight
   std::chrono::milliseconds retry_after{0};
   std::string error;  // for the access log

@@ -90,6 +90,27 @@ Status Unload(ServerContext& context, const std::string& model, std::string_view
   return context.repository->Unload(model, dependents);
 }
 
+// Appends how the latest version of the model was loaded.
+void AppendChange(const ServerContext& context, const std::string& model, std::string& out) {
+  const auto found = context.models->Find(model);
+  if (!found.ok()) return;
+  const ModelVersion& version = **found;
+  AppendJsonKey(out, "version");
+  AppendJson(out, version.version());
+  AppendJsonKey(out, "golden_requests");
+  AppendJsonNumber(out, uint64_t{version.golden_requests()});
+  AppendJsonKey(out, "seconds");
+  AppendJsonNumber(out, std::chrono::duration<double>(version.load_time()).count());
+  AppendJsonKey(out, "order");
+  AppendJson(out, version.change_memory().unload_first ? "unload-first" : "load-first");
+  AppendJsonKey(out, "resident_bytes");
+  out += "{\"before\":";
+  AppendJsonNumber(out, version.change_memory().before);
+  out += ",\"peak\":";
+  AppendJsonNumber(out, version.change_memory().peak);
+  out += '}';
+}
+
 }  // namespace
 
 HttpReply HandleRepositoryRoute(ServerContext& context, const Route& route, std::string_view body) {
@@ -108,7 +129,10 @@ HttpReply HandleRepositoryRoute(ServerContext& context, const Route& route, std:
   // KServe's clients read the name and the result. Other clients read only the status.
   std::string out = "{\"name\":";
   AppendJson(out, route.model);
-  return JsonReply(out + (route.kind == RouteKind::kLoad ? ",\"load\":true}" : ",\"unload\":true}"));
+  if (route.kind == RouteKind::kUnload) return JsonReply(out + ",\"unload\":true}");
+  out += ",\"load\":true";
+  AppendChange(context, route.model, out);
+  return JsonReply(out + "}");
 }
 
 }  // namespace tern::server

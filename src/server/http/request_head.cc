@@ -114,6 +114,9 @@ void HeadParser::on_field_impl(beast::http::field code, BeastView beast_name, Be
     case field::content_type:
       head_.body_type = BodyTypeOf(value);
       return;
+    case field::authorization:
+      if (head_.authorizations++ == 0) head_.authorization = value;
+      return;
     case field::unknown:
       return Other(View(beast_name), value);
     default:

@@ -31,6 +31,8 @@ struct RequestHead {
   Encoding accept = Encoding::kIdentity;    // the encoding that the client accepts for the response
   std::optional<uint64_t> infer_header;     // Inference-Header-Content-Length
   std::string_view traceparent;
+  std::string_view authorization;  // the value of the first field Authorization
+  size_t authorizations = 0;       // the number of these fields
   BodyType body_type = BodyType::kUnstated;
 };
 

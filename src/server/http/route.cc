@@ -75,6 +75,7 @@ RouteKind RepositoryRoute(Segments& path, Route& route) {
   if (word != "models" || !path.Take(route.model)) return RouteKind::kNotFound;
   const std::string_view action = path.Take();
   if (!path.done()) return RouteKind::kNotFound;
+  if (action == "rollout") return RouteKind::kRollout;
   return action == "load" ? RouteKind::kLoad : action == "unload" ? RouteKind::kUnload : RouteKind::kNotFound;
 }
 
@@ -221,6 +222,7 @@ const char* AllowedMethods(RouteKind kind) {
       return "POST";
     case RouteKind::kTrace:
     case RouteKind::kLogging:
+    case RouteKind::kRollout:
       return "GET, POST";
     default:
       return "GET";
@@ -260,6 +262,7 @@ ApiGroup GroupOf(RouteKind kind) {
     case RouteKind::kIndex:
     case RouteKind::kLoad:
     case RouteKind::kUnload:
+    case RouteKind::kRollout:
       return ApiGroup::kModelRepository;
     case RouteKind::kSystemMemoryStatus:
     case RouteKind::kSystemMemoryRegister:
@@ -268,8 +271,62 @@ ApiGroup GroupOf(RouteKind kind) {
     case RouteKind::kCudaMemoryRegister:
     case RouteKind::kCudaMemoryUnregister:
       return ApiGroup::kSharedMemory;
+    case RouteKind::kMetrics:
+      return ApiGroup::kMetrics;
     default:
       return ApiGroup::kNone;
+  }
+}
+
+bool Changes(RouteKind kind, Method method) {
+  const bool reads = method == Method::kGet || method == Method::kHead;
+  switch (kind) {
+    case RouteKind::kTrace:
+    case RouteKind::kLogging:
+    case RouteKind::kRollout:
+      return !reads;
+    case RouteKind::kNotFound:
+    case RouteKind::kBadTarget:
+    case RouteKind::kServerMetadata:
+    case RouteKind::kLive:
+    case RouteKind::kReady:
+    case RouteKind::kModelMetadata:
+    case RouteKind::kModelReady:
+    case RouteKind::kModelConfig:
+    case RouteKind::kModelStats:
+    case RouteKind::kInfer:
+    case RouteKind::kGenerate:
+    case RouteKind::kGenerateStream:
+    case RouteKind::kIndex:
+    case RouteKind::kSystemMemoryStatus:
+    case RouteKind::kCudaMemoryStatus:
+    case RouteKind::kMetrics:
+    case RouteKind::kOpenAiModels:
+    case RouteKind::kOpenAiCompletions:
+    case RouteKind::kOpenAiChat:
+    case RouteKind::kOpenAiEmbeddings:
+    case RouteKind::kTfsPredict:
+    case RouteKind::kTfsClassify:
+    case RouteKind::kTfsRegress:
+    case RouteKind::kTfsStatus:
+    case RouteKind::kTfsMetadata:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool ConcernsAllModels(RouteKind kind) {
+  switch (kind) {
+    case RouteKind::kModelStats:
+    case RouteKind::kTrace:
+    case RouteKind::kLogging:
+    case RouteKind::kIndex:
+    case RouteKind::kMetrics:
+    case RouteKind::kOpenAiModels:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "server/net/http_client.h"
 #include "server/net/loop.h"
-#include "server/observe/http_post.h"
 
 namespace tern::server::loadgen {
 

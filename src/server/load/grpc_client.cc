@@ -90,10 +90,11 @@ void GrpcClient::OnOpen() {
 
 void GrpcClient::Start(const RequestBytes& request) {
   const std::string authority = StrCat(url().host, ":", url().port);
-  const nghttp2_nv headers[] = {Header(":method", "POST"),        Header(":scheme", "http"),
-                                Header(":path", request.path),    Header(":authority", authority),
-                                Header("te", "trailers"),         Header("content-type", "application/grpc"),
-                                Header("user-agent", "tern-load")};
+  const std::string authorization = StrCat("Bearer ", url().token);
+  const nghttp2_nv headers[] = {Header(":method", "POST"),         Header(":scheme", "http"),
+                                Header(":path", request.path),     Header(":authority", authority),
+                                Header("te", "trailers"),          Header("content-type", "application/grpc"),
+                                Header("user-agent", "tern-load"), Header("authorization", authorization)};
   message_ = request.bytes;
   status_ = -1;
   http_status_ = 0;
@@ -102,7 +103,8 @@ void GrpcClient::Start(const RequestBytes& request) {
   body_.clear();
   nghttp2_data_provider provider{};
   provider.read_callback = Read;
-  stream_ = nghttp2_submit_request(session_, nullptr, headers, std::size(headers), &provider, nullptr);
+  const size_t count = std::size(headers) - (url().token.empty() ? 1 : 0);
+  stream_ = nghttp2_submit_request(session_, nullptr, headers, count, &provider, nullptr);
 }
 
 // Announces the size of a DATA frame. SendData then sends the bytes without a copy.

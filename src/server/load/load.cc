@@ -8,7 +8,9 @@ namespace tern::server {
 using namespace loadgen;  // NOLINT
 
 Result<LoadReport> RunLoad(const LoadCommand& command) {
-  TERN_ASSIGN(const Url url, ParseUrl(command.url, command.grpc ? 8001 : 8000));
+  TERN_ASSIGN(Url url, ParseUrl(command.url, command.grpc ? 8001 : 8000));
+  if (url.tls) return Unsupported("'", command.url, "': TLS is not supported here; use http://");
+  url.token = command.token;
   TERN_ASSIGN(const ModelFacts facts, ReadModelFacts(url, command));
   TERN_ASSIGN(const std::vector<InputTensor> inputs, MakeInputs(facts, command));
   std::unique_ptr<SharedInputs> shared;

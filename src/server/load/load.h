@@ -19,6 +19,7 @@ struct LoadProgress {
 
 struct LoadCommand {
   std::string url, model, version;
+  std::string token;  // sent with each request; empty: none
   bool grpc = false;
   int concurrency = 1;        // closed loop: the number of requests that are always in flight
   std::vector<double> rates;  // open loop: requests per second, one step after the other; empty: closed loop

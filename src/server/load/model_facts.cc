@@ -96,7 +96,8 @@ RequestBytes HttpRequest(const Url& url, std::string_view method, const std::str
                          std::string_view headers, std::string_view body) {
   RequestBytes request;
   request.path = path;
-  request.bytes = StrCat(method, " ", path, " HTTP/1.1\r\nHost: ", url.host, ":", url.port, "\r\n", headers);
+  request.bytes = StrCat(method, " ", path, " HTTP/1.1\r\nHost: ", url.host, ":", url.port, "\r\n",
+                         AuthorizationLine(url), headers);
   if (method != "GET") request.bytes += StrCat("Content-Length: ", body.size(), "\r\n");
   request.bytes += "\r\n";
   request.bytes += body;

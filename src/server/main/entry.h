@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "load/importer.h"  // TERN_BUILD
+#include "server/access/new_token.h"
 #include "server/load/load.h"
+#include "server/load/record.h"
 
 namespace tern::server {
 
@@ -30,12 +32,20 @@ struct ServerLibrary {
   const char* build = nullptr;  // TERN_BUILD
   Result<int> (*serve)(const ServeCommand& command) = nullptr;
   Result<LoadReport> (*load)(const LoadCommand& command) = nullptr;
-  // Returns the body of GET http://host:port/path. Fails if the status is not 200.
-  Result<std::string> (*get)(const std::string& url, const std::string& path) = nullptr;
+  // Returns the body of GET http://host:port/path. Fails if the status is not 200. An empty token is not
+  // sent.
+  Result<std::string> (*get)(const std::string& url, const std::string& path,
+                             const std::string& token) = nullptr;
+  // Returns the body of the answer to a POST of JSON, or to a GET if `body` is empty. The port is 8000 if the
+  // URL has none. Fails if the status is not 200, with the server's error message.
+  Result<std::string> (*call)(const std::string& url, const std::string& path, const std::string& body,
+                              const std::string& token) = nullptr;
+  Result<std::string> (*add_token)(const TokenCommand& command) = nullptr;
+  Result<std::vector<RecordedPair>> (*record)(const RecordCommand& command) = nullptr;
 };
 using ServerEntry = const ServerLibrary* (*)();
-inline constexpr const char* kServerEntry = "tern_server_1";
+inline constexpr const char* kServerEntry = "tern_server_3";
 
 }  // namespace tern::server
 
-extern "C" const tern::server::ServerLibrary* tern_server_1();
+extern "C" const tern::server::ServerLibrary* tern_server_3();

@@ -65,6 +65,45 @@ Status SetControl(ServeOptions& o, const std::string& value) {
   return InvalidArgument("'", value, "' must be none, poll or explicit");
 }
 
+Status SetAddressing(ServeOptions& o, const std::string& value) {
+  const std::pair<const char*, S3Addressing> kinds[] = {
+      {"auto", S3Addressing::kAuto}, {"path", S3Addressing::kPath}, {"virtual", S3Addressing::kVirtualHost}};
+  for (const auto& [name, kind] : kinds)
+    if (value == name) {
+      o.repository.store.s3_addressing = kind;
+      return {};
+    }
+  return InvalidArgument("'", value, "' must be auto, path or virtual");
+}
+
+Status SetStoreTimeout(ServeOptions& o, const std::string& value) {
+  int64_t seconds = 0;
+  TERN_TRY(SetInteger(seconds, value, 1, 3600));
+  o.repository.store.timeout = std::chrono::seconds(seconds);
+  return {};
+}
+
+Status SetOrder(ServeOptions& o, const std::string& value) {
+  if (value != "load-first" && value != "unload-first")
+    return InvalidArgument("'", value, "' must be load-first or unload-first");
+  o.repository.order = value == "load-first" ? ChangeOrder::kLoadFirst : ChangeOrder::kUnloadFirst;
+  return {};
+}
+
+// Reads a number of bytes with an optional suffix K, M, G or T, in units of 1024.
+Status SetBytes(uint64_t& out, const std::string& value) {
+  constexpr std::string_view kSuffixes = "KMGT";
+  const size_t power = value.empty() ? std::string_view::npos : kSuffixes.find(value.back());
+  const bool suffix = power != std::string_view::npos;
+  int64_t number = 0;
+  if (!ParseInt(suffix ? value.substr(0, value.size() - 1) : value, number) || number < 1)
+    return InvalidArgument("'", value, "' is not a number of bytes, such as 800M or 4G");
+  const int shift = suffix ? 10 * static_cast<int>(power + 1) : 0;
+  if (number > (int64_t{1} << 60) >> shift) return InvalidArgument("'", value, "' is too large");
+  out = static_cast<uint64_t>(number) << shift;
+  return {};
+}
+
 Status SetCompression(ServeOptions& o, const std::string& value) {
   const std::pair<const char*, int> levels[] = {{"none", 0}, {"low", 1}, {"medium", 6}, {"high", 9}};
   for (const auto& [name, level] : levels)
@@ -86,8 +125,28 @@ Status SetConnections(ServeOptions& o, const std::string& value) {
   return {};
 }
 
-Status SetTls(ServeOptions& o, std::string TlsOptions::*field, const std::string& value) {
-  o.http.listen.tls.*field = o.grpc.listen.tls.*field = value;
+template <class T> Status SetTls(ServeOptions& o, T TlsOptions::*field, T value) {
+  o.http.listen.tls.*field = o.grpc.listen.tls.*field = std::move(value);
+  return {};
+}
+
+// Sets a flag to whether the value is the second word. Any other value than the two words is refused.
+Status SetTlsChoice(ServeOptions& o, bool TlsOptions::*field, const char* no, const char* yes,
+                    const std::string& value) {
+  if (value != no && value != yes) return InvalidArgument("'", value, "' must be ", no, " or ", yes);
+  return SetTls(o, field, value == yes);
+}
+
+Status SetOpen(ServeOptions& o, const std::string& value) {
+  o.access.open_health = o.access.open_metrics = false;
+  for (const std::string& word : SplitText(value, ',')) {
+    if (word == "health")
+      o.access.open_health = true;
+    else if (word == "metrics")
+      o.access.open_metrics = true;
+    else if (word != "none" || value != "none")
+      return InvalidArgument("'", value, "' must be none, health, metrics or health,metrics");
+  }
   return {};
 }
 
@@ -109,9 +168,24 @@ constexpr Row kModelRows[] = {
                         o.repository.must_load = all ? MustLoad::kAll : MustLoad::kNone; return {})},
     {"no-auto-complete",
      TERN_SET(bool off = false; TERN_TRY(SetFlag(off, v)); o.repository.auto_complete = !off; return {})},
+    {"change-order", SetOrder},
+    {"memory-budget", TERN_SET(return SetBytes(o.repository.memory_budget, v))},
+    {"pin-model", TERN_SET(o.repository.pinned.push_back(v); return {})},
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},
     {"threads", TERN_SET(return SetInteger(o.scheduler.threads, v, 0, 4096))},
     {"inline-below-us", TERN_SET(return SetInteger(o.scheduler.inline_below, v, 0, 1'000'000'000))},
+};
+constexpr Row kStoreRows[] = {
+    {"repository-cache", TERN_SET(return SetText(o.repository.store.cache_folder, v))},
+    {"repository-cache-bytes", TERN_SET(return SetInteger(o.repository.store.cache_bytes, v, 0, INT64_MAX))},
+    {"store-settle-secs", TERN_SET(return SetInteger(o.repository.store.settle, v, 0, 86400))},
+    {"store-timeout-secs", SetStoreTimeout},
+    {"store-attempts", TERN_SET(return SetInteger(o.repository.store.attempts, v, 1, 100))},
+    {"store-ca", TERN_SET(return SetText(o.repository.store.authorities, v))},
+    {"store-anonymous", TERN_SET(return SetFlag(o.repository.store.anonymous, v))},
+    {"s3-endpoint", TERN_SET(return SetText(o.repository.store.s3_endpoint, v))},
+    {"s3-region", TERN_SET(return SetText(o.repository.store.s3_region, v))},
+    {"s3-addressing", SetAddressing},
 };
 constexpr Row kNetRows[] = {
     {"address", TERN_SET(return SetText(o.address, v))},
@@ -129,6 +203,15 @@ constexpr Row kNetRows[] = {
     {"tls-certificate", TERN_SET(return SetTls(o, &TlsOptions::certificate, v))},
     {"tls-key", TERN_SET(return SetTls(o, &TlsOptions::key, v))},
     {"tls-client-ca", TERN_SET(return SetTls(o, &TlsOptions::client_ca, v))},
+    {"tls-client-auth",
+     TERN_SET(return SetTlsChoice(o, &TlsOptions::client_optional, "require", "request", v))},
+    {"tls-min-version", TERN_SET(return SetTlsChoice(o, &TlsOptions::only_tls13, "1.2", "1.3", v))},
+    {"metrics-tls", TERN_SET(return SetFlag(o.metrics_tls, v))},
+    {"access-file", TERN_SET(return SetText(o.access.file, v))},
+    {"access-open", SetOpen},
+    {"access-failures", TERN_SET(return SetInteger(o.access.failures_per_minute, v, 0, 1'000'000))},
+    {"audit-log", TERN_SET(return SetText(o.audit.file, v))},
+    {"audit-required", TERN_SET(return SetFlag(o.audit.required, v))},
     {"http-restricted-api", TERN_SET(return o.http.restrictions.Add(v, "", "api"))},
     {"grpc-restricted-protocol",
      TERN_SET(return o.grpc.restrictions.Add(v, "triton-grpc-protocol-", "protocol"))},
@@ -145,6 +228,7 @@ constexpr Row kNetRows[] = {
     {"max-message-bytes", TERN_SET(return SetInteger(o.grpc.max_message_bytes, v, 1, INT32_MAX))},
 };
 constexpr Row kOtherRows[] = {
+    {"rollout-state", TERN_SET(return SetText(o.rollout_state, v))},
     {"ready-file", TERN_SET(return SetText(o.ready_file, v))},
     {"shared-memory", TERN_SET(return SetFlag(o.shared_memory, v))},
     {"max-body-bytes", TERN_SET(return SetInteger(o.limits.body_bytes, v, 1, kLarge))},
@@ -236,6 +320,9 @@ Status Check(const ServeOptions& o) {
     return InvalidArgument("tls-certificate and tls-key must be given together");
   if (!tls.client_ca.empty() && tls.certificate.empty())
     return InvalidArgument("tls-client-ca needs tls-certificate");
+  if (tls.client_optional && tls.client_ca.empty())
+    return InvalidArgument("tls-client-auth needs tls-client-ca");
+  if (o.metrics_tls && tls.certificate.empty()) return InvalidArgument("metrics-tls needs tls-certificate");
   if (!o.serve_http && !o.serve_grpc) return InvalidArgument("neither HTTP nor gRPC is served");
   return {};
 }
@@ -255,6 +342,7 @@ ServeOptions Defaults() {
 
 Status ApplySetting(const std::string& name, const std::string& value, ServeOptions& options) {
   for (const auto& rows : {std::pair(std::begin(kModelRows), std::end(kModelRows)),
+                           std::pair(std::begin(kStoreRows), std::end(kStoreRows)),
                            std::pair(std::begin(kNetRows), std::end(kNetRows)),
                            std::pair(std::begin(kOtherRows), std::end(kOtherRows))})
     for (const Row* row = rows.first; row != rows.second; ++row)

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/access/access.h"
+#include "server/access/audit_log.h"
 #include "server/grpc/grpc_server.h"
 #include "server/http/http_server.h"
 #include "server/main/entry.h"
@@ -21,11 +23,15 @@ struct ServeOptions {
   ListenOptions metrics;
   bool serve_http = true, serve_grpc = true, serve_metrics = true;
   Limits limits;
+  AccessOptions access;
+  AuditOptions audit;
+  bool metrics_tls = false;  // the metrics port uses the certificate, too
   ObserveOptions observe;
   bool shared_memory = false;
   int loops = 0;                    // 0: one per core
   std::string address = "0.0.0.0";  // for ports without their own address
   std::string name = "tern";
+  std::string rollout_state;  // a file; empty: .tern-rollouts.json in the first repository
   std::string ready_file;
   std::chrono::seconds exit_timeout{30};
   bool quiet = false;

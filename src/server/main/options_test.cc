@@ -122,6 +122,19 @@ TEST(Options, ATraceDestinationTurnsTracesOn) {
   EXPECT_EQ(Read({{"trace-file", "/t"}, {"trace-level", "OFF"}})->observe.trace.level[0], "OFF");
 }
 
+TEST(Options, TheMemoryBudgetHasSuffixes) {
+  for (const auto& [text, bytes] :
+       {std::pair("800M", uint64_t{800} << 20), {"4G", uint64_t{4} << 30}, {"123", 123}}) {
+    const auto o = Read({{"memory-budget", text}, {"change-order", "unload-first"}, {"pin-model", "a"}});
+    ASSERT_TRUE(o.ok()) << o.status().ToString();
+    EXPECT_EQ(o->repository.memory_budget, bytes);
+    EXPECT_EQ(o->repository.order, ChangeOrder::kUnloadFirst);
+    EXPECT_EQ(o->repository.pinned, std::vector<std::string>{"a"});
+  }
+  for (const char* text : {"", "M", "0", "-1G", "4X", "1.5G", "2000000T", "99999999999999999999"})
+    EXPECT_FALSE(Read({{"memory-budget", text}}).ok()) << text;
+}
+
 TEST(Options, RefusesBadValues) {
   const Names bad[] = {{{"http-port", "65536"}},
                        {{"http-port", "x"}},

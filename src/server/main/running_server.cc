@@ -7,6 +7,17 @@
 
 namespace tern::server {
 
+namespace {
+
+// By default, the file is in the first repository. Its name begins with a dot, so it is not a model.
+std::string RolloutStateFile(const ServeOptions& options) {
+  if (!options.rollout_state.empty()) return options.rollout_state;
+  const auto& folders = options.repository.folders;
+  return folders.empty() ? "" : folders[0] + "/.tern-rollouts.json";
+}
+
+}  // namespace
+
 Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& options) {
   std::unique_ptr<RunningServer> server(new RunningServer());
   TERN_TRY(server->Open(options));
@@ -17,6 +28,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
 RunningServer::~RunningServer() {
   context_.ready = false;
   context_.draining = true;
+  if (rollouts_) rollouts_->Stop();
   if (repository_) repository_->Stop(std::chrono::milliseconds(0));
   // Destroyed before grpc_, because both servers write metrics, which count the connections of grpc_.
   metrics_.reset();
@@ -29,12 +41,19 @@ Status RunningServer::Open(const ServeOptions& options) {
   observe.service = options.name;
   observe.version = TERN_VERSION;
   TERN_ASSIGN(observer_, Observer::Create(observe, registry_));
-  TERN_ASSIGN(repository_, Repository::Start(options.repository, *scheduler_, registry_));
+  TERN_ASSIGN(rollouts_, Rollouts::Create({RolloutStateFile(options)}, registry_));
+  observer_->AddMetrics([rollouts = rollouts_.get()](MetricsText& text) { rollouts->AppendMetrics(text); });
+  RepositoryOptions repository = options.repository;
+  repository.selector = rollouts_.get();
+  TERN_ASSIGN(repository_, Repository::Start(repository, *scheduler_, registry_));
+  rollouts_->Start([models = repository_.get()](const std::string& model) { return models->Reload(model); });
+  observer_->AddMetrics([this](MetricsText& text) { repository_->AppendMetrics(text); });
   if (options.shared_memory) shared_memory_ = MakeSharedMemory();
   context_.name = options.name;
   context_.version = TERN_VERSION;
   context_.models = &registry_;
   context_.repository = repository_.get();
+  context_.rollouts = rollouts_.get();
   context_.shared_memory = shared_memory_.get();
   context_.settings = &observer_->settings();
   context_.observability = observer_.get();
@@ -42,7 +61,9 @@ Status RunningServer::Open(const ServeOptions& options) {
   return {};
 }
 
-Status RunningServer::Listen(const ServeOptions& options) {
+Status RunningServer::Listen(ServeOptions options) {
+  TERN_ASSIGN(security_, Security::Open(options, context_));
+  observer_->AddMetrics([security = security_.get()](MetricsText& text) { security->AppendMetrics(text); });
   TERN_ASSIGN(loops_, Loops::Start(options.loops > 0 ? options.loops : UsableCores()));
   if (options.serve_http) {
     TERN_ASSIGN(http_, HttpServer::Start(*loops_, context_, options.http));
@@ -53,8 +74,9 @@ Status RunningServer::Listen(const ServeOptions& options) {
     observer_->AddConnections("grpc", [grpc = grpc_.get()] { return grpc->connections(); });
   }
   if (options.serve_metrics) {
-    TERN_ASSIGN(metrics_, StartMetricsServer(*loops_, context_, options.metrics));
+    TERN_ASSIGN(metrics_, StartMetricsServer(*loops_, context_, options.metrics, options.http.restrictions));
   }
+  security_->Start();
   return {};
 }
 
@@ -72,6 +94,7 @@ bool RunningServer::Stop(std::chrono::milliseconds limit) {
   });
   if (http_) http_done = http_->Drain(left());
   grpc.join();
+  rollouts_->Stop();
   repository_->Stop(left());
   return grpc_done && http_done;
 }

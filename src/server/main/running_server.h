@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "server/main/options.h"
+#include "server/main/security.h"
 #include "server/net/loop.h"
+#include "server/rollout/rollouts.h"
 #include "server/scheduler/scheduler.h"
 
 namespace tern::server {
@@ -19,7 +21,11 @@ class RunningServer {
   void SetReady() { context_.ready = true; }
   std::vector<IndexEntry> Index() { return repository_->Index(false); }
   const Registry& models() const { return registry_; }
-  void ReopenLogs() { observer_->Reopen(); }
+  // Opens logs again, and looks for changes of certificates and of the access file.
+  void Reload() {
+    observer_->Reopen();
+    security_->Reload();
+  }
   // The ports. A port is 0 if its protocol is not served.
   int http_port() const { return http_ ? http_->port() : 0; }
   int grpc_port() const { return grpc_ ? grpc_->port() : 0; }
@@ -32,12 +38,14 @@ class RunningServer {
  private:
   RunningServer() = default;
   Status Open(const ServeOptions& options);
-  Status Listen(const ServeOptions& options);
+  Status Listen(ServeOptions options);
 
+  std::unique_ptr<Security> security_;
   ServerContext context_;  // outlives the calls that the scheduler still runs
   std::unique_ptr<Scheduler> scheduler_;
   Registry registry_;
   std::unique_ptr<Observer> observer_;
+  std::unique_ptr<Rollouts> rollouts_;
   std::unique_ptr<Repository> repository_;
   std::unique_ptr<SharedMemoryControl> shared_memory_;
   std::unique_ptr<Loops> loops_;

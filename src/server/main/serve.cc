@@ -67,7 +67,7 @@ void WaitForEnd(RunningServer& server, Signals& signals) {
   for (;;) {
     const int signal = signals.Wait(std::chrono::seconds(1));
     if (signal == SIGINT || signal == SIGTERM) return;
-    if (signal == SIGHUP) server.ReopenLogs();
+    if (signal == SIGHUP) server.Reload();
     BufferPool::Shared().ReleaseBefore(Clock::now() - kIdleMemory);
   }
 }

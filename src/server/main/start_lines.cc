@@ -76,7 +76,8 @@ std::string StartLines(const ServeOptions& options, RunningServer& server, const
     text += StrCat("  HTTP    ", scheme, "://", Place(options.http.listen, server.http_port()), "\n");
   if (server.grpc_port()) text += StrCat("  gRPC    ", Place(options.grpc.listen, server.grpc_port()), "\n");
   if (server.metrics_port())
-    text += StrCat("  metrics http://", Place(options.metrics, server.metrics_port()), "/metrics\n");
+    text += StrCat("  metrics ", options.metrics_tls ? "https" : "http", "://",
+                   Place(options.metrics, server.metrics_port()), "/metrics\n");
   return text + TryLine(options, server, examples);
 }
 

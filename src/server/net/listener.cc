@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "server/net/sockets.h"
+#include "server/net/tls.h"
 
 namespace tern::server {
 namespace {

@@ -9,6 +9,8 @@
 
 #include "server/core/eventually.h"
 #include "server/net/test_support.h"
+#include "server/net/tls_files.h"
+#include "server/observe/metrics_text.h"
 
 namespace tern::server {
 namespace {
@@ -31,6 +33,11 @@ class Echo : public Connection, public Watcher {
     while ((outcome = stream_->Read(data, sizeof data, got)) == Stream::Outcome::kDone) {
       pending_.append(data, got);
       if (pending_.find("protocol") != pending_.npos) pending_ = stream_->Protocol() + "|" + stream_->Peer();
+      if (pending_.find("certificate") != pending_.npos) {
+        const auto certificate = stream_->Certificate();
+        pending_ = (certificate ? certificate->subject : "none") + "|";
+        if (certificate) pending_ += Join(certificate->names, ",");
+      }
     }
     Flush();
     if (outcome == Stream::Outcome::kClosed || quit_) Finish();
@@ -286,6 +293,60 @@ TEST_F(TlsTest, MutualTlsDemandsACertificate) {
   // With TLS 1.3, the client's handshake succeeds before the server refuses the missing certificate.
   without.Send("abc");
   EXPECT_EQ(without.ReadExactly(3), "");
+}
+
+TEST_F(TlsTest, ClientCertificatesAreReadAndMayBeOptional) {
+  ListenOptions options = Options();
+  options.tls.client_ca = files_.Path("ca.pem");
+  options.tls.client_optional = true;
+  Start(options);
+  TestClient a(listener_->port()), b(listener_->port());
+  TestTls with(a, files_, true), without(b, files_, false);
+  ASSERT_TRUE(with.connected());
+  with.Send("certificate");
+  EXPECT_EQ(with.Read(), "CN=client|DNS:client.example,IP:10.0.0.7,URI:spiffe://example/client");
+  without.Send("certificate");
+  EXPECT_EQ(without.Read(), "none|");
+}
+
+TEST_F(TlsTest, NewConnectionsUseNewFiles) {
+  ListenOptions options = Options();
+  options.tls.files = std::move(*TlsFiles::Open(options.tls));
+  Start(options);
+  TestClient a(listener_->port());
+  TestTls first(a, files_);
+  ASSERT_TRUE(first.connected());
+  const long serial = first.PeerSerial();
+  // Only the certificate is new: the old pair stays.
+  files_.RenewCertificate(3600 * 2);
+  for (int i = 0; i < 3; ++i) options.tls.files->Reload();
+  TestClient b(listener_->port());
+  TestTls second(b, files_);
+  ASSERT_TRUE(second.connected());
+  EXPECT_EQ(second.PeerSerial(), serial);
+  EXPECT_LT(options.tls.files->expires() - std::chrono::system_clock::now(), std::chrono::hours(1));
+  files_.FinishRenewal();
+  options.tls.files->Reload();
+  TestClient c(listener_->port());
+  TestTls third(c, files_);
+  ASSERT_TRUE(third.connected());
+  EXPECT_NE(third.PeerSerial(), serial);
+  EXPECT_GT(options.tls.files->expires() - std::chrono::system_clock::now(), std::chrono::minutes(110));
+  // Old connections go on.
+  first.Send("still here");
+  EXPECT_EQ(first.ReadExactly(10), "still here");
+  // An unreadable file keeps the pair, too.
+  std::filesystem::remove(files_.Path("server.key"));
+  for (int i = 0; i < 3; ++i) options.tls.files->Reload();
+  TestClient d(listener_->port());
+  TestTls fourth(d, files_);
+  ASSERT_TRUE(fourth.connected());
+  EXPECT_EQ(fourth.PeerSerial(), third.PeerSerial());
+  MetricsText text;
+  options.tls.files->AppendMetrics(text);
+  const std::string all = text.Take();
+  EXPECT_NE(all.find("tern_tls_reloads_total{result=\"success\"} 1\n"), std::string::npos) << all;
+  EXPECT_NE(all.find("tern_tls_reloads_total{result=\"failure\"} 2\n"), std::string::npos) << all;
 }
 
 TEST_F(TlsTest, BadFilesFail) {

@@ -2,12 +2,21 @@
 #pragma once
 #include <sys/uio.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 
 namespace tern::server {
+
+// What a client's certificate says, which an authority of the server signed.
+struct PeerCertificate {
+  std::string subject;             // RFC 2253, such as "CN=trainer,O=Example"
+  std::vector<std::string> names;  // alternative names, such as "DNS:trainer.example"
+  std::chrono::system_clock::time_point expires;
+};
 
 // Used only on the thread of its loop. No function blocks.
 class Stream {
@@ -32,6 +41,8 @@ class Stream {
   virtual void ShutdownWrite() = 0;
   virtual std::string Peer() const = 0;      // "127.0.0.1:40312", "unix"
   virtual std::string Protocol() const = 0;  // that ALPN selected: "h2", "http/1.1" or empty
+  // After the handshake: the client's certificate, or null if it presented none.
+  virtual std::shared_ptr<const PeerCertificate> Certificate() const { return nullptr; }
 };
 
 }  // namespace tern::server

@@ -90,35 +90,51 @@ class TestClient {
 };
 
 // A temporary folder with ca.pem, server.pem, server.key, client.pem and client.key. The authority of ca.pem
-// signs both certificates.
+// signs both certificates. That of the server is for localhost and 127.0.0.1.
 class TestCertificates {
  public:
   TestCertificates() {
     folder_ = std::filesystem::temp_directory_path() / ("tern_tls_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_);
-    EVP_PKEY* authority_key = EVP_EC_gen("P-256");
-    X509* authority = Make("authority", authority_key, nullptr, authority_key);
-    Write("ca", authority, authority_key);
+    authority_ = Make("authority", authority_key_, nullptr, authority_key_);
+    Write("ca", authority_, authority_key_);
     for (const char* name : {"server", "client"}) {
       EVP_PKEY* key = EVP_EC_gen("P-256");
-      X509* certificate = Make(name, key, authority, authority_key);
+      X509* certificate = Make(name, key, authority_, authority_key_);
       Write(name, certificate, key);
       X509_free(certificate);
       EVP_PKEY_free(key);
     }
-    X509_free(authority);
-    EVP_PKEY_free(authority_key);
   }
-  ~TestCertificates() { std::filesystem::remove_all(folder_); }
+  ~TestCertificates() {
+    std::filesystem::remove_all(folder_);
+    X509_free(authority_);
+    EVP_PKEY_free(authority_key_);
+    EVP_PKEY_free(pending_);
+  }
   std::string Path(const std::string& file) const { return (folder_ / file).string(); }
+  // Replaces server.pem by a certificate that is valid for so long. FinishRenewal replaces server.key.
+  void RenewCertificate(long seconds) {
+    EVP_PKEY_free(pending_);
+    pending_ = EVP_EC_gen("P-256");
+    X509* certificate = Make("server", pending_, authority_, authority_key_, seconds);
+    WriteCertificate("server", certificate);
+    X509_free(certificate);
+  }
+  void FinishRenewal() { WriteKey("server", pending_); }
 
  private:
-  static X509* Make(const char* name, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key) {
+  // The alternative names of a certificate's subject; null: none.
+  static const char* NamesOf(std::string_view name) {
+    if (name == "server") return "DNS:localhost,IP:127.0.0.1";
+    return name == "client" ? "DNS:client.example,IP:10.0.0.7,URI:spiffe://example/client" : nullptr;
+  }
+  X509* Make(const char* name, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key, long seconds = 3600) {
     X509* x = X509_new();
     X509_set_version(x, 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(x), issuer ? 2 : 1);
+    ASN1_INTEGER_set(X509_get_serialNumber(x), ++serial_);
     X509_gmtime_adj(X509_getm_notBefore(x), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(x), 3600);
+    X509_gmtime_adj(X509_getm_notAfter(x), seconds);
     X509_set_pubkey(x, key);
     X509_NAME* subject = X509_get_subject_name(x);
     X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(name), -1,
@@ -129,18 +145,33 @@ class TestCertificates {
       X509_add_ext(x, e, -1);
       X509_EXTENSION_free(e);
     }
+    if (const char* names = NamesOf(name)) {
+      X509_EXTENSION* e = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names);
+      X509_add_ext(x, e, -1);
+      X509_EXTENSION_free(e);
+    }
     X509_sign(x, issuer_key, EVP_sha256());
     return x;
   }
   void Write(const std::string& name, X509* certificate, EVP_PKEY* key) {
+    WriteCertificate(name, certificate);
+    WriteKey(name, key);
+  }
+  void WriteCertificate(const std::string& name, X509* certificate) {
     FILE* file = fopen(Path(name + ".pem").c_str(), "w");
     PEM_write_X509(file, certificate);
     fclose(file);
-    file = fopen(Path(name + ".key").c_str(), "w");
+  }
+  void WriteKey(const std::string& name, EVP_PKEY* key) {
+    FILE* file = fopen(Path(name + ".key").c_str(), "w");
     PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
     fclose(file);
   }
   std::filesystem::path folder_;
+  long serial_ = 0;
+  EVP_PKEY* authority_key_ = EVP_EC_gen("P-256");
+  EVP_PKEY* pending_ = nullptr;
+  X509* authority_ = nullptr;
 };
 
 // TLS over a TestClient.
@@ -188,6 +219,12 @@ class TestTls {
     for (std::string more = "."; text.size() < size && !more.empty(); text += more)
       more = Read(size - text.size());
     return text;
+  }
+  long PeerSerial() {
+    X509* certificate = SSL_get1_peer_certificate(ssl_);
+    const long serial = certificate ? ASN1_INTEGER_get(X509_get0_serialNumber(certificate)) : -1;
+    X509_free(certificate);
+    return serial;
   }
   std::string Protocol() {
     const unsigned char* name = nullptr;

@@ -1,125 +1,45 @@
 // TLS 1.2 or newer by OpenSSL, with ALPN and client certificates.
+#include "server/net/tls.h"
+
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <climits>
-#include <cstring>
+#include <mutex>
 
 #include "server/net/sockets.h"
+#include "server/net/tls_files.h"
 
 namespace tern::server {
 namespace {
 
-constexpr size_t kRecordBytes = 16384;
-
-class TlsStream : public Stream {
- public:
-  TlsStream(int fd, SSL* ssl) : fd_(fd), ssl_(ssl) {}
-  ~TlsStream() override {
-    SSL_free(ssl_);
-    close(fd_);
-  }
-  int fd() const override { return fd_; }
-  Outcome Read(void* data, size_t size, size_t& read) override;
-  Outcome Write(const iovec* parts, int count, size_t& written) override;
-  bool buffered() const override { return SSL_has_pending(ssl_) == 1; }
-  bool wants_write() const override { return wants_write_; }
-  void ShutdownWrite() override;
-  std::string Peer() const override { return PeerName(fd_); }
-  std::string Protocol() const override;
-
- private:
-  Outcome OutcomeOf(int result);
-
-  const int fd_;
-  SSL* const ssl_;
-  bool wants_write_ = false, failed_ = false;
-};
-
-Stream::Outcome TlsStream::OutcomeOf(int result) {
-  const int error = SSL_get_error(ssl_, result);
-  wants_write_ = error == SSL_ERROR_WANT_WRITE;
-  if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return Outcome::kWouldBlock;
-  failed_ = error != SSL_ERROR_ZERO_RETURN;
-  return Outcome::kClosed;
-}
-
-Stream::Outcome TlsStream::Read(void* data, size_t size, size_t& read) {
-  read = 0;
-  if (failed_) return Outcome::kClosed;
-  ERR_clear_error();
-  const int got = SSL_read(ssl_, data, static_cast<int>(std::min<size_t>(size, INT_MAX)));
-  if (got <= 0) return OutcomeOf(got);
-  wants_write_ = false;
-  read = static_cast<size_t>(got);
-  return Outcome::kDone;
-}
-
-// Returns the first bytes of the parts, at most one TLS record. A repeated call returns the same bytes,
-// because OpenSSL requires that for a repeated SSL_write.
-std::string_view FirstRecord(const iovec* parts, int count, char* memory) {
-  while (count > 0 && parts->iov_len == 0) ++parts, --count;
-  if (count > 0 && (parts->iov_len >= kRecordBytes || count == 1))
-    return {static_cast<const char*>(parts->iov_base), std::min(parts->iov_len, kRecordBytes)};
-  size_t size = 0;
-  for (int i = 0; i < count && size < kRecordBytes; ++i) {
-    const size_t bytes = std::min(parts[i].iov_len, kRecordBytes - size);
-    if (bytes) std::memcpy(memory + size, parts[i].iov_base, bytes);
-    size += bytes;
-  }
-  return {memory, size};
-}
-
-Stream::Outcome TlsStream::Write(const iovec* parts, int count, size_t& written) {
-  written = 0;
-  if (failed_) return Outcome::kClosed;
-  char memory[kRecordBytes];
-  const std::string_view record = FirstRecord(parts, count, memory);
-  if (record.empty()) return Outcome::kDone;
-  ERR_clear_error();
-  const int sent = SSL_write(ssl_, record.data(), static_cast<int>(record.size()));
-  if (sent <= 0) return OutcomeOf(sent);
-  wants_write_ = false;
-  written = static_cast<size_t>(sent);
-  return Outcome::kDone;
-}
-
-void TlsStream::ShutdownWrite() {
-  ERR_clear_error();
-  if (!failed_) SSL_shutdown(ssl_);
-  shutdown(fd_, SHUT_WR);
-}
-
-std::string TlsStream::Protocol() const {
-  const unsigned char* name = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(ssl_, &name, &size);
-  return {reinterpret_cast<const char*>(name), size};
-}
-
-class OpenSslContext : public TlsContext {
- public:
-  ~OpenSslContext() override { SSL_CTX_free(context_); }
-  Status Load(const TlsOptions& options, const std::string& alpn);
-  std::unique_ptr<Stream> MakeStream(int fd) override;
-
- private:
-  Status RequireClientCertificates(const std::string& authority);
-  static int SelectProtocol(SSL*, const unsigned char** out, unsigned char* size,
-                            const unsigned char* offered, unsigned offered_size, void* self);
-
-  SSL_CTX* context_ = nullptr;
-  std::string protocols_;  // each name is preceded by its length
-};
+using SystemTime = std::chrono::system_clock::time_point;
 
 std::string LastError() {
   char text[256] = "unknown error";
   if (const unsigned long error = ERR_peek_last_error()) ERR_error_string_n(error, text, sizeof text);
   ERR_clear_error();
   return text;
+}
+
+template <class T, void (*Free)(T*)> struct Freed {
+  void operator()(T* object) const { Free(object); }
+};
+struct FreeBio {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+};
+using Bio = std::unique_ptr<BIO, FreeBio>;
+using Certificate = std::unique_ptr<X509, Freed<X509, X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY, EVP_PKEY_free>>;
+
+Bio Open(const std::string& text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+
+// Without this function, OpenSSL would ask the terminal for the password of an encrypted key.
+int NoPassword(char*, int, int, void*) { return -1; }
+
+Certificate NextCertificate(BIO* bio) {
+  return Certificate(PEM_read_bio_X509_AUX(bio, nullptr, NoPassword, nullptr));
 }
 
 Result<std::string> EncodeProtocols(const std::string& list) {
@@ -134,10 +54,36 @@ Result<std::string> EncodeProtocols(const std::string& list) {
   return out;
 }
 
-Status OpenSslContext::Load(const TlsOptions& options, const std::string& alpn) {
+// The certificates of one moment. Each connection shares its ownership of SSL_CTX.
+class Certificates {
+ public:
+  ~Certificates() { SSL_CTX_free(context_); }
+  Status Load(const TlsOptions& options, const TlsMaterial& material);
+  SSL_CTX* context() const { return context_; }
+  SystemTime expires() const { return expires_; }
+
+ private:
+  Status Configure(const TlsOptions& options);
+  Status UseChain(const TlsOptions& options, const std::string& text);
+  Status UseKey(const TlsOptions& options, const std::string& text);
+  Status UseAuthority(const TlsOptions& options, const std::string& text);
+
+  SSL_CTX* context_ = nullptr;
+  SystemTime expires_ = SystemTime::max();
+};
+
+Status Certificates::Load(const TlsOptions& options, const TlsMaterial& material) {
+  ERR_clear_error();
+  TERN_TRY(Configure(options));
+  TERN_TRY(UseChain(options, material.certificate));
+  TERN_TRY(UseKey(options, material.key));
+  return options.client_ca.empty() ? Status() : UseAuthority(options, material.client_ca);
+}
+
+Status Certificates::Configure(const TlsOptions& options) {
   context_ = SSL_CTX_new(TLS_server_method());
   if (!context_) return Status(Code::kInternal, StrCat("cannot create a TLS context: ", LastError()));
-  SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+  SSL_CTX_set_min_proto_version(context_, options.only_tls13 ? TLS1_3_VERSION : TLS1_2_VERSION);
   // Selects the TLS 1.2 ciphers that HTTP/2 allows: ephemeral key exchange and authenticated encryption.
   if (SSL_CTX_set_cipher_list(context_, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL:!PSK") != 1)
     return Status(Code::kInternal, StrCat("cannot choose the ciphers of TLS: ", LastError()));
@@ -145,25 +91,90 @@ Status OpenSslContext::Load(const TlsOptions& options, const std::string& alpn) 
                       SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
-  if (SSL_CTX_use_certificate_chain_file(context_, options.certificate.c_str()) != 1)
-    return InvalidArgument("cannot read the TLS certificate '", options.certificate, "': ", LastError());
-  if (SSL_CTX_use_PrivateKey_file(context_, options.key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return InvalidArgument("cannot read the TLS key '", options.key, "': ", LastError());
-  if (SSL_CTX_check_private_key(context_) != 1)
-    return InvalidArgument("the TLS key does not belong to the certificate: ", LastError());
-  if (!options.client_ca.empty()) TERN_TRY(RequireClientCertificates(options.client_ca));
-  TERN_ASSIGN(protocols_, EncodeProtocols(alpn));
-  if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(context_, SelectProtocol, this);
   return {};
 }
 
-Status OpenSslContext::RequireClientCertificates(const std::string& authority) {
-  if (SSL_CTX_load_verify_locations(context_, authority.c_str(), nullptr) != 1)
-    return InvalidArgument("cannot read the certificate authority '", authority, "': ", LastError());
-  SSL_CTX_set_client_CA_list(context_, SSL_load_client_CA_file(authority.c_str()));
-  SSL_CTX_set_verify(context_, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  const unsigned char id[] = "tern";
-  SSL_CTX_set_session_id_context(context_, id, sizeof id - 1);
+Status Certificates::UseChain(const TlsOptions& options, const std::string& text) {
+  const Bio bio = Open(text);
+  const auto failed = [&] {
+    return InvalidArgument("cannot read the TLS certificate '", options.certificate, "': ", LastError());
+  };
+  Certificate first = bio ? NextCertificate(bio.get()) : nullptr;
+  if (!first || SSL_CTX_use_certificate(context_, first.get()) != 1) return failed();
+  expires_ = ExpiryOf(*first);
+  while (Certificate next = NextCertificate(bio.get())) {
+    expires_ = std::min(expires_, ExpiryOf(*next));
+    if (SSL_CTX_add0_chain_cert(context_, next.get()) != 1) return failed();
+    static_cast<void>(next.release());  // the context owns it
+  }
+  const unsigned long error = ERR_peek_last_error();
+  if (ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE) return failed();
+  ERR_clear_error();  // the end of the file
+  return {};
+}
+
+Status Certificates::UseKey(const TlsOptions& options, const std::string& text) {
+  const Bio bio = Open(text);
+  const Key key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassword, nullptr) : nullptr);
+  if (!key) return InvalidArgument("cannot read the TLS key '", options.key, "': ", LastError());
+  if (SSL_CTX_use_PrivateKey(context_, key.get()) != 1 || SSL_CTX_check_private_key(context_) != 1)
+    return InvalidArgument("the TLS key '", options.key, "' does not belong to the certificate '",
+                           options.certificate, "': ", LastError());
+  return {};
+}
+
+Status Certificates::UseAuthority(const TlsOptions& options, const std::string& text) {
+  const Bio bio = Open(text);
+  X509_STORE* store = SSL_CTX_get_cert_store(context_);
+  int count = 0;
+  while (const Certificate next = bio ? NextCertificate(bio.get()) : nullptr) {
+    if (X509_STORE_add_cert(store, next.get()) != 1 || SSL_CTX_add_client_CA(context_, next.get()) != 1)
+      break;
+    ++count;
+  }
+  const unsigned long error = ERR_peek_last_error();
+  if (count == 0 || ERR_GET_LIB(error) != ERR_LIB_PEM || ERR_GET_REASON(error) != PEM_R_NO_START_LINE)
+    return InvalidArgument("cannot read the certificate authority '", options.client_ca, "': ", LastError());
+  ERR_clear_error();
+  const int required = options.client_optional ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  SSL_CTX_set_verify(context_, SSL_VERIFY_PEER | required, nullptr);
+  // A resumed session would not check the client's certificate again.
+  SSL_CTX_set_options(context_, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context_, 0);
+  SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
+  return {};
+}
+
+class OpenSslContext final : public TlsContext {
+ public:
+  explicit OpenSslContext(const TlsOptions& options) : options_(options) {}
+  Status SetProtocols(const std::string& alpn) {
+    TERN_ASSIGN(protocols_, EncodeProtocols(alpn));
+    return {};
+  }
+  std::unique_ptr<Stream> MakeStream(int fd) override;
+  Status Replace(const TlsMaterial& material) override;
+  SystemTime expires() const override {
+    const std::lock_guard lock(mutex_);
+    return current_ ? current_->expires() : SystemTime();
+  }
+
+ private:
+  static int SelectProtocol(SSL*, const unsigned char** out, unsigned char* size,
+                            const unsigned char* offered, unsigned offered_size, void* self);
+
+  const TlsOptions options_;
+  std::string protocols_;  // each name is preceded by its length
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Certificates> current_;
+};
+
+Status OpenSslContext::Replace(const TlsMaterial& material) {
+  auto next = std::make_shared<Certificates>();
+  TERN_TRY(next->Load(options_, material));
+  if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(next->context(), SelectProtocol, this);
+  const std::lock_guard lock(mutex_);
+  current_ = std::move(next);
   return {};
 }
 
@@ -178,22 +189,38 @@ int OpenSslContext::SelectProtocol(SSL*, const unsigned char** out, unsigned cha
 }
 
 std::unique_ptr<Stream> OpenSslContext::MakeStream(int fd) {
-  SSL* ssl = SSL_new(context_);
+  std::shared_ptr<const Certificates> current;
+  {
+    const std::lock_guard lock(mutex_);
+    current = current_;
+  }
+  SSL* ssl = current ? SSL_new(current->context()) : nullptr;
   if (!ssl || SSL_set_fd(ssl, fd) != 1) {
     SSL_free(ssl);
     close(fd);
     return nullptr;
   }
   SSL_set_accept_state(ssl);
-  return std::make_unique<TlsStream>(fd, ssl);
+  return MakeTlsStream(fd, ssl);
 }
 
 }  // namespace
 
-Result<std::shared_ptr<TlsContext>> TlsContext::Create(const TlsOptions& options, const std::string& alpn) {
-  auto context = std::make_shared<OpenSslContext>();
-  TERN_TRY(context->Load(options, alpn));
+Result<std::shared_ptr<TlsContext>> TlsContext::CreateEmpty(const TlsOptions& options,
+                                                            const std::string& alpn) {
+  auto context = std::make_shared<OpenSslContext>(options);
+  TERN_TRY(context->SetProtocols(alpn));
   return std::shared_ptr<TlsContext>(std::move(context));
+}
+
+Result<std::shared_ptr<TlsContext>> TlsContext::Create(const TlsOptions& options, const std::string& alpn) {
+  TERN_ASSIGN(std::shared_ptr<TlsContext> context, CreateEmpty(options, alpn));
+  std::shared_ptr<TlsFiles> files = options.files;
+  if (!files) {
+    TERN_ASSIGN(files, TlsFiles::Open(options));
+  }
+  TERN_TRY(files->Attach(context));
+  return context;
 }
 
 }  // namespace tern::server

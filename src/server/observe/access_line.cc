@@ -54,8 +54,9 @@ PhaseTimes PhasesOf(const AccessRecord& record, Clock::time_point now) {
   PhaseTimes p;
   if (!record.times) return p;
   const CallTimes& t = *record.times;
-  if (t.queued != Clock::time_point{}) p.parse = std::max(nanoseconds{0}, t.queued - (now - record.duration));
-  p.queue = Between(t.queued, t.started) + t.earlier.queue;
+  if (t.queued != Clock::time_point{})
+    p.parse = std::max(nanoseconds{0}, t.queued - (now - record.duration) - t.held);
+  p.queue = Between(t.queued, t.started) + t.earlier.queue + t.held;
   p.input = Between(t.input, t.compute) + t.earlier.input;
   p.compute = Between(t.compute, t.output) + t.earlier.compute;
   p.output = Between(t.output, t.finished) + t.earlier.output;
@@ -93,6 +94,7 @@ void AppendAccessLine(const AccessRecord& record, std::chrono::system_clock::tim
   AppendField(",\"protocol\":", record.protocol, out);
   AppendField(",\"method\":", record.method, out);
   AppendField(",\"target\":", record.target, out);
+  AppendField(",\"user\":", record.user, out);
   out += ",\"status\":";
   AppendText(out, record.status);
   AppendField(",\"model\":", record.model, out);

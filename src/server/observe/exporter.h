@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/observe/http_post.h"
+#include "server/net/http_client.h"
 #include "server/observe/span.h"
 
 namespace tern::server {

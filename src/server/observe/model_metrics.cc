@@ -85,6 +85,22 @@ void AppendHistograms(const std::vector<Row>& rows, MetricsText& text) {
     }
 }
 
+// How the versions came to be live.
+void AppendLifeCycle(const std::vector<Row>& rows, MetricsText& text) {
+  text.Family("tern_model_golden_requests", "gauge",
+              "Golden requests that the version passed before its release");
+  for (const Row& row : rows)
+    text.Sample("tern_model_golden_requests", row.labels, uint64_t{row.version->golden_requests()});
+  const auto memory = [&](const char* name, const char* help, uint64_t ChangeMemory::*field) {
+    text.Family(name, "gauge", help);
+    for (const Row& row : rows) text.Sample(name, row.labels, row.version->change_memory().*field);
+  };
+  memory("tern_model_change_before_bytes", "Resident memory of the server before the version was loaded",
+         &ChangeMemory::before);
+  memory("tern_model_change_peak_bytes", "Largest resident memory of the server while the version was loaded",
+         &ChangeMemory::peak);
+}
+
 // Names of values come from back ends, so they are labels and not names of metrics.
 void AppendBackendValues(const std::vector<Row>& rows, MetricsText& text) {
   constexpr const char* kName = "tern_backend_value";
@@ -112,6 +128,7 @@ void AppendModelMetrics(const Versions& versions, MetricsText& text) {
   for (const Row& row : rows)
     text.Sample("nv_model_load_duration_secs", row.labels,
                 std::chrono::duration<double>(row.version->load_time()).count());
+  AppendLifeCycle(rows, text);
   AppendHistograms(rows, text);
   text.Family("tern_model_cpu_seconds_total", "counter", "Processor time of the model's executions");
   for (const Row& row : rows)

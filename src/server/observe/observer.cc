@@ -20,6 +20,7 @@ class ObserverImpl final : public Observer {
   void AddConnections(std::string protocol, std::function<size_t()> count) override {
     connections_.emplace_back(std::move(protocol), std::move(count));
   }
+  void AddMetrics(std::function<void(MetricsText&)> append) override { more_.push_back(std::move(append)); }
   void Reopen() override {
     if (log_) log_->Reopen();
   }
@@ -42,6 +43,7 @@ class ObserverImpl final : public Observer {
   bool tracing_ = false;  // traces have a destination
   std::atomic<uint64_t> traces_{0};
   std::vector<std::pair<std::string, std::function<size_t()>>> connections_;
+  std::vector<std::function<void(MetricsText&)>> more_;
   std::mutex mutex_;
   CpuTicks ticks_;
   double utilization_ = 0;
@@ -137,6 +139,7 @@ std::string ObserverImpl::PrometheusText() {
   const Versions versions = models_.All();
   AppendModelMetrics(versions, text);
   AppendGenerationMetrics(versions, text);
+  for (const auto& append : more_) append(text);
   AppendMachine(text);
   AppendProcess(text);
   return text.Take();

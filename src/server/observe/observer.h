@@ -4,9 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "server/observe/metrics_text.h"
 #include "server/observe/settings_store.h"
 
 namespace tern::server {
+
+class MetricsText;
 
 struct ObserveOptions {
   std::string service = "tern", version;
@@ -16,6 +19,8 @@ struct ObserveOptions {
   LogStart log;
 };
 
+class MetricsText;
+
 class Observer : public Observability {
  public:
   // `models` must outlive the observer.
@@ -24,6 +29,8 @@ class Observer : public Observability {
   // Adds a gauge to the metrics: the number of open connections, with this label `protocol`. Must be called
   // before the first request.
   virtual void AddConnections(std::string protocol, std::function<size_t()> count) = 0;
+  // Adds metrics. The function is called on any thread. Must be called before the first request.
+  virtual void AddMetrics(std::function<void(MetricsText&)> append) = 0;
   // Opens the access log again. Called after a program has renamed the file.
   virtual void Reopen() = 0;
 };

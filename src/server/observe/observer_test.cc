@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "server/observe/http_post.h"
+#include "server/net/http_client.h"
 
 namespace tern::server {
 namespace {

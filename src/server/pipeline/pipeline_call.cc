@@ -114,6 +114,8 @@ Status PipelineCall::Advance() {
   const auto call = std::make_shared<ModelCall>(shared_from_this());
   call->request.id = from.id;
   call->request.priority = from.priority;
+  call->request.tenant = from.tenant;
+  call->request.weight = from.weight;
   call->request.timeout = from.timeout;
   call->request.trace = from.trace;
   call->request.arrived = from.arrived;

@@ -76,9 +76,14 @@ std::shared_ptr<PipelineModel> PipelineModel::Create(ModelConfig config, std::st
                                                      PipelineParts parts) {
   std::shared_ptr<PipelineModel> out(
       new PipelineModel(std::move(config), std::move(version), std::move(parts)));
-  if (out->parts_.tensors) out->parts_.tensors->ShareStatistics(*out);
-  out->parts_.prepared->ShareStatistics(*out);
+  out->ResetStatistics();
   return out;
+}
+
+void PipelineModel::UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) {
+  ModelVersion::UseStatistics(statistics);
+  if (parts_.tensors) parts_.tensors->ShareStatistics(*this);
+  parts_.prepared->ShareStatistics(*this);
 }
 
 bool PipelineModel::IsRaw(const Request& request) const {

@@ -46,6 +46,7 @@ class PipelineModel final : public ModelVersion,
   friend class PipelineCall;
   PipelineModel(ModelConfig config, std::string version, PipelineParts parts)
       : ModelVersion(std::move(config), std::move(version)), parts_(std::move(parts)) {}
+  void UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) override;
   // Returns whether an input of the request is one of the pipeline's.
   bool IsRaw(const Request& request) const;
   void Forget(PipelineCall* call);

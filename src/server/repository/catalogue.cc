@@ -18,9 +18,12 @@ std::vector<IndexEntry> Catalogue::Index(const std::set<std::string>& existing, 
         out.push_back({name, "", error.empty() ? ModelState::kUnknown : ModelState::kUnavailable, error});
       continue;
     }
-    for (const auto& [number, version] : it->second.versions)
-      if (!ready_only || version.state == ModelState::kReady)
-        out.push_back({name, number, version.state, version.reason});
+    for (const auto& [number, version] : it->second.versions) {
+      if (ready_only && version.state != ModelState::kReady) continue;
+      const auto live = it->second.live.find(number);
+      const bool noted = version.state == ModelState::kReady && live != it->second.live.end();
+      out.push_back({name, number, version.state, noted ? live->second.model->StateNote() : version.reason});
+    }
   }
   return out;
 }

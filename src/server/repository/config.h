@@ -49,6 +49,8 @@ void UpdateMessage(ModelConfig& config, ConfigMessage& message);
 // Refuses empty names and names with "/", ".." or control characters, because model names become folder
 // names.
 Status CheckModelName(std::string_view name);
+// Returns whether the name of a model's folder is the number of a version.
+bool IsVersion(const std::string& name);
 
 // Returns the path of a file in a model's folder. Refuses absolute names, "..", and symbolic links that lead
 // out of the folder. Errors name the file without the folder.

@@ -6,6 +6,7 @@
 #include "server/repository/config.h"
 #include "server/repository/config_scheduling.h"
 #include "server/repository/config_types.h"
+#include "server/rollout/policy.h"
 
 namespace tern::server {
 namespace {
@@ -80,6 +81,13 @@ Status ConvertParameters(const ConfigMessage& message, ModelConfig& out) {
   if (const auto it = out.parameters.find("tern_precision"); it != out.parameters.end())
     if (!ParsePrecision(it->second))
       return InvalidArgument("parameter tern_precision is '", it->second, "'; it must be ", kPrecisionNames);
+  if (const auto it = out.parameters.find(kRolloutParameter); it != out.parameters.end()) {
+    if (const auto policy = ParsePolicy(it->second); !policy.ok())
+      return InvalidArgument("parameter ", kRolloutParameter, ": ", policy.status().message());
+    if (out.sequence)
+      return InvalidArgument("parameter ", kRolloutParameter,
+                             ": the requests of a sequence cannot be divided between two versions");
+  }
   return {};
 }
 

@@ -12,11 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsVersion(const std::string& name) {
-  if (name.empty() || name.size() > 18 || name[0] == '0') return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 bool Exists(const std::string& path) {
   std::error_code error;
   return fs::exists(path, error);

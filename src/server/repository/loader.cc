@@ -1,18 +1,17 @@
 #include "server/repository/loader.h"
 
+#include <algorithm>
+
 #include "model_config.pb.h"
 #include "server/backend/pipeline_engine.h"
 #include "server/core/log.h"
 #include "server/generate/generator_files.h"
 #include "server/pipeline/pipeline_model.h"
 #include "server/repository/read_config.h"
-#include "server/repository/warm_up.h"
+#include "server/rollout/policy.h"
 #include "server/signatures/load_signatures.h"
 
 namespace tern::server {
-namespace {
-
-constexpr std::chrono::seconds kRemoveLimit{5};
 
 Status CheckComplete(const ModelConfig& config) {
   if (config.inputs.empty() && !config.sequence)
@@ -27,8 +26,6 @@ Status CheckComplete(const ModelConfig& config) {
         return InvalidArgument("'", tensor.name, "' needs data_type and dims in the configuration");
   return {};
 }
-
-}  // namespace
 
 std::vector<std::string> Loader::StepsOf(const ModelSource& source, const std::string& config_json) const {
   ConfigMessage message;
@@ -57,13 +54,15 @@ static void DescribePipeline(ConfigMessage message, ModelConfig& client) {
   UpdateMessage(client, message);
 }
 
-Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& source,
-                                                          const std::string& version,
-                                                          ConfigMessage& message) const {
+Result<Candidate> Loader::Read(const ModelSource& source, const std::string& version,
+                               ConfigMessage& message) const {
   TERN_ASSIGN(ModelConfig config, ConvertConfig(message, source.folder));
+  Candidate out;
   if (!config.ensemble.empty()) {
     TERN_TRY(CheckSteps(config, registry_));
-    return scheduler_.AddEnsemble(std::move(config), version, registry_);
+    TERN_ASSIGN(out.version, scheduler_.AddEnsemble(std::move(config), version, registry_));
+    out.runners = {out.version};
+    return out;
   }
   TERN_ASSIGN(const ModelFiles files,
               FindFiles(source, version, message.default_model_filename(), IsBuiltIn(message.backend())));
@@ -71,23 +70,27 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& sou
   if (IsBuiltIn(message.backend())) {
     TERN_ASSIGN(pipeline, PipelineOf(files, config));
   }
-  if (!pipeline.empty()) return LoadPipelined(source, files, pipeline, version, message, std::move(config));
+  if (!pipeline.empty()) return ReadPipelined(files, pipeline, version, message, std::move(config));
   if (IsBuiltIn(message.backend())) {
-    TERN_ASSIGN(std::shared_ptr<ModelVersion> generator,
-                FindGenerator(source, files, version, message, config));
-    if (generator) return generator;
+    TERN_ASSIGN(out.version, FindGenerator(source, files, version, message, config));
+    out.runners = {out.version};
+    if (message.model_warmup_size() > 0) out.tensors = out.version;
+    if (out.version) return out;
+    out = Candidate();
   }
   TERN_ASSIGN(const std::shared_ptr<Backend> backend, backends_.Find(message.backend()));
   TERN_ASSIGN(std::unique_ptr<BackendModel> model, backend->Load(files, config));
   const ModelConfig given = config;
   TERN_TRY(Complete(*model, options_.auto_complete, message, config));
-  TERN_ASSIGN(std::shared_ptr<ModelVersion> added,
-              AddWarm(source, version, message, std::move(config), std::move(model)));
-  return IsBuiltIn(message.backend()) ? AddSignatures(files, given, *backend, scheduler_, std::move(added))
-                                      : std::move(added);
+  TERN_ASSIGN(out.tensors, scheduler_.Add(std::move(config), version, std::move(model)));
+  out.version = out.tensors;
+  out.runners = {out.tensors};
+  if (IsBuiltIn(message.backend())) {
+    TERN_ASSIGN(out.version, AddSignatures(files, given, *backend, scheduler_, out.tensors));
+  }
+  return out;
 }
 
-// Returns a version that generates text, or null if the model is served with its tensors.
 Result<std::shared_ptr<ModelVersion>> Loader::FindGenerator(const ModelSource& source,
                                                             const ModelFiles& files,
                                                             const std::string& version,
@@ -114,26 +117,22 @@ Result<std::shared_ptr<ModelVersion>> Loader::FindGenerator(const ModelSource& s
   }
   if (!made.ok()) return made;
   message = std::move(described);
-  const Status warm = WarmUp(**made, message, source.folder);
-  if (warm.ok()) return made;
-  scheduler_.Remove(*made, kRemoveLimit);
-  return warm;
+  return made;
 }
 
-Result<std::shared_ptr<ModelVersion>> Loader::AddWarm(const ModelSource& source, const std::string& version,
-                                                      const ConfigMessage& message, ModelConfig config,
-                                                      std::unique_ptr<BackendModel> model) const {
-  TERN_ASSIGN(std::shared_ptr<ModelVersion> ready,
-              scheduler_.Add(std::move(config), version, std::move(model)));
-  const Status warm = WarmUp(*ready, message, source.folder);
-  if (warm.ok()) return ready;
-  scheduler_.Remove(ready, kRemoveLimit);
-  return warm;
+Result<std::shared_ptr<ModelVersion>> Loader::LoadVersion(const ModelSource& source,
+                                                          const std::string& version, ConfigMessage& message,
+                                                          Trials trials) const {
+  TERN_ASSIGN(const LifeCycle life_cycle, LifeCycleOf(message, options_));
+  TERN_ASSIGN(const Candidate candidate, Read(source, version, message));
+  const std::string folder = source.file.empty() ? source.folder : "";
+  TERN_TRY(Prepare(candidate, scheduler_, message, life_cycle, folder, trials));
+  return candidate.version;
 }
 
-Result<std::shared_ptr<ModelVersion>> Loader::LoadPipelined(
-    const ModelSource& source, const ModelFiles& files, const std::string& pipeline,
-    const std::string& version, ConfigMessage& message, ModelConfig config) const {
+Result<Candidate> Loader::ReadPipelined(const ModelFiles& files, const std::string& pipeline,
+                                        const std::string& version, ConfigMessage& message,
+                                        ModelConfig config) const {
   TERN_ASSIGN(PipelineLoad loaded, LoadPipeline(files, config, pipeline));
   PipelineParts parts;
   parts.steps = std::move(loaded.steps);
@@ -156,45 +155,113 @@ Result<std::shared_ptr<ModelVersion>> Loader::LoadPipelined(
   }
   TERN_ASSIGN(parts.prepared, scheduler_.Add(std::move(prepared), version, std::move(loaded.prepared)));
   if (status.ok()) {
-    TERN_ASSIGN(parts.tensors,
-                AddWarm(source, version, message, std::move(config), std::move(loaded.tensors)));
+    TERN_ASSIGN(parts.tensors, scheduler_.Add(std::move(config), version, std::move(loaded.tensors)));
   }
+  Candidate out{nullptr, parts.tensors, {parts.prepared}};
+  if (parts.tensors) out.runners.push_back(parts.tensors);
   ModelConfig client = ClientConfig(parts);
   DescribePipeline(message, client);
-  return std::shared_ptr<ModelVersion>(PipelineModel::Create(std::move(client), version, std::move(parts)));
+  out.version = PipelineModel::Create(std::move(client), version, std::move(parts));
+  return out;
+}
+
+std::string VersionPrint(const ModelSource& source, const std::string& version,
+                         const std::string& config_json) {
+  if (!source.file.empty())
+    return StrCat(config_json, Fingerprint(source.file), Fingerprint(source.folder + "/pipeline.yaml"));
+  return StrCat(config_json, Fingerprint(source.folder, true), Fingerprint(source.folder + "/" + version));
+}
+
+bool LoadPlan::Keeps(const std::string& version, const LiveVersions& live) const {
+  const auto known = live.find(version);
+  if (ensemble || known == live.end()) return false;
+  return std::any_of(versions.begin(), versions.end(), [&](const auto& planned) {
+    return planned.first == version && planned.second == known->second.fingerprint;
+  });
+}
+
+Result<LoadPlan> Loader::Plan(const ModelSource& source, const std::string& config_json) const {
+  ConfigMessage message;
+  TERN_TRY(ReadConfig(source, config_json, message));
+  LoadPlan plan;
+  TERN_ASSIGN(plan.life_cycle, LifeCycleOf(message, options_));
+  for (const auto& step : message.ensemble_scheduling().step()) plan.steps.push_back(step.model_name());
+  plan.ensemble = message.has_ensemble_scheduling();
+  const auto existing = ListVersions(source, !plan.ensemble);
+  auto versions = SelectVersions(message, existing, plan.missing);
+  if (options_.selector)
+    options_.selector->Select(
+        source.name,
+        {existing, message.parameters().contains(kRolloutParameter), message.version_policy().has_specific()},
+        versions);
+  for (const std::string& version : versions)
+    plan.versions.emplace_back(version, VersionPrint(source, version, config_json));
+  if (plan.versions.empty() && plan.missing.empty())
+    return NotFound("the model has no version: no folder with a number as its name");
+  plan.message = std::make_shared<ConfigMessage>(std::move(message));
+  return plan;
+}
+
+Status Loader::CheckFiles(const ModelSource& source, const LoadPlan& plan) const {
+  const ConfigMessage& message = *plan.message;
+  for (const auto& [version, fingerprint] : plan.versions)
+    TERN_TRY(FindFiles(source, version, message.default_model_filename(), IsBuiltIn(message.backend()))
+                 .TakeStatus());
+  return {};
 }
 
 Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& config_json,
                                 const LiveVersions& live,
                                 const std::function<void(const std::string&)>& started) const {
-  ConfigMessage message;
-  TERN_TRY(ReadConfig(source, config_json, message));
+  TERN_ASSIGN(const LoadPlan plan, Plan(source, config_json));
   LoadResult result;
-  for (const auto& step : message.ensemble_scheduling().step()) result.steps.push_back(step.model_name());
-  std::vector<std::string> missing;
-  const bool ensemble = message.has_ensemble_scheduling();
-  const auto versions = SelectVersions(message, ListVersions(source, !ensemble), missing);
-  if (versions.empty() && missing.empty())
-    return NotFound("the model has no version: no folder with a number as its name");
-  for (const std::string& version : missing)
+  result.steps = plan.steps;
+  for (const std::string& version : plan.missing)
     result.failures[version] = NotFound("version ", version, " does not exist");
-  const std::string common =
-      config_json + (source.file.empty()
-                         ? Fingerprint(source.folder, true)
-                         : Fingerprint(source.file) + Fingerprint(source.folder + "/pipeline.yaml"));
-  for (const std::string& version : versions) {
-    const std::string fingerprint =
-        source.file.empty() ? common + Fingerprint(source.folder + "/" + version) : common;
-    const auto known = live.find(version);
-    if (known != live.end() && known->second.fingerprint == fingerprint && !ensemble) {
-      result.versions[version] = known->second;
+  for (const auto& [version, fingerprint] : plan.versions) {
+    if (plan.Keeps(version, live)) {
+      result.versions[version] = live.at(version);
       continue;
     }
     started(version);
-    ConfigMessage own = message;
-    const auto begin = Clock::now();
-    auto loaded = Guard([&] { return LoadVersion(source, version, own); });
-    if (loaded.ok()) (*loaded)->SetLoadTime(Clock::now() - begin);
+    // The old version may go only when the new one is known to run.
+    const bool now = !live.empty();
+    Status status = LoadOne(source, plan, version, fingerprint, config_json, now, result);
+    if (!status.ok()) result.failures[version] = HidePaths(std::move(status), source);
+  }
+  return result;
+}
+
+Status Loader::LoadOne(const ModelSource& source, const LoadPlan& plan, const std::string& version,
+                       const std::string& fingerprint, const std::string& config_json, bool now,
+                       LoadResult& result) const {
+  const auto begin = Clock::now();
+  TERN_ASSIGN(std::shared_ptr<ModelVersion> loaded, Guard([&] {
+                return LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kAll, now);
+              }));
+  // A program that still writes the files may have shown us half of a file.
+  if (VersionPrint(source, version, config_json) != fingerprint) {
+    scheduler_.Remove(loaded, std::chrono::milliseconds(0));
+    return Unavailable("its files changed while they were read; load the model again when they are complete");
+  }
+  loaded->SetLoadTime(Clock::now() - begin);
+  result.versions[version] = {std::move(loaded), fingerprint};
+  return {};
+}
+
+Result<LoadResult> Loader::Restore(const ModelSource& source, const std::string& config_json,
+                                   const std::vector<std::string>& versions) const {
+  ConfigMessage message;
+  TERN_TRY(ReadConfig(source, config_json, message));
+  LoadPlan plan;
+  TERN_ASSIGN(plan.life_cycle, LifeCycleOf(message, options_));
+  plan.message = std::make_shared<ConfigMessage>(std::move(message));
+  LoadResult result;
+  for (const std::string& version : versions) {
+    const std::string fingerprint = VersionPrint(source, version, config_json);
+    auto loaded = Guard([&] {
+      return LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kWarmUps, true);
+    });
     if (loaded.ok())
       result.versions[version] = {std::move(*loaded), fingerprint};
     else

@@ -1,4 +1,5 @@
 // Checks names of models and files, and reads files of a model's folder.
+#include <algorithm>
 #include <filesystem>
 
 #include "data/file.h"
@@ -13,6 +14,11 @@ Status CheckModelName(std::string_view name) {
   bool safe = name != "." && name.find("..") == std::string_view::npos;
   for (const char c : name) safe &= c != '/' && c != '\\' && static_cast<unsigned char>(c) >= 32 && c != 127;
   return safe ? Status() : InvalidArgument("model name must not contain path traversal characters");
+}
+
+bool IsVersion(const std::string& name) {
+  if (name.empty() || name.size() > 18 || name[0] == '0') return false;
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 Result<std::string> FileInside(const std::string& folder, const std::string& file) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/core/log.h"
+#include "server/repository/peak_memory.h"
 
 namespace tern::server {
 namespace {
@@ -66,20 +67,31 @@ Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, b
     from = {name, folder->path(), "", false};
   }
   const std::string fingerprint = Fingerprint(source.file.empty() ? source.folder : source.file);
-  const LiveVersions live = catalogue_.With(name, [](CatalogueEntry& e) { return e.live; });
+  const auto begin = Clock::now();
+  PeakMemory memory;
+  const Gap gap = OpenGap(source, from, options.config);
   auto result = Guard([&] {
+    const LiveVersions live = catalogue_.With(name, [](CatalogueEntry& e) { return e.live; });
     return loader_.Load(from, options.config, live, [&](const std::string& version) {
       catalogue_.With(name, [&](CatalogueEntry& e) {
         if (!e.live.count(version)) e.versions[version] = {ModelState::kLoading, ""};
       });
     });
   });
-  if (result.ok()) result->config = options.config;
-  if (result.ok()) return Swap(name, std::move(*result), std::move(folder), fingerprint, requested);
-  const Status status = HidePaths(result.TakeStatus(), from);
-  catalogue_.With(name, [&](CatalogueEntry& e) { e.fingerprint = fingerprint; });
-  Fail(name, status);
-  return Status(status.code(), StrCat("failed to load '", name, "': ", status.message()));
+  if (!gap.closed.empty() && (!result.ok() || !result->failures.empty())) RestoreVersions(name, gap);
+  Status status;
+  if (result.ok()) {
+    result->config = options.config;
+    Report(name, *result, memory.Stop(), gap, Clock::now() - begin);
+    status = Swap(name, std::move(*result), std::move(folder), fingerprint, requested);
+  } else {
+    status = HidePaths(result.TakeStatus(), from);
+    catalogue_.With(name, [&](CatalogueEntry& e) { e.fingerprint = fingerprint; });
+    Fail(name, status);
+    status = Status(status.code(), StrCat("failed to load '", name, "': ", status.message()));
+  }
+  CloseGap(name, gap);
+  return status;
 }
 
 // Records an error. Live versions stay. If there are none, the index shows the error.

@@ -3,6 +3,7 @@
 #include "server/repository/catalogue.h"
 #include "server/repository/load_threads.h"
 #include "server/repository/loader.h"
+#include "server/residency/holding_version.h"
 
 namespace tern::server {
 
@@ -14,9 +15,10 @@ class ModelLoads {
 
   // Loads the versions of a model while its live versions still run. When all new versions are ready, they
   // replace the live ones, which answer the requests that they have accepted while Load has already returned.
-  // If a version fails, the live versions stay. If there are no live versions, the versions that are ready
-  // are published. Fails if any version failed. Fails with kUnavailable if too many earlier versions still
-  // have requests, because each takes memory.
+  // With ChangeOrder::kUnloadFirst, the versions to be replaced are unloaded first, and loaded again if a new
+  // one fails. If a version fails, the live versions stay. If there are no live versions, the versions that
+  // are ready are published. Fails if any version failed. Fails with kUnavailable if too many earlier
+  // versions still have requests, because each takes memory.
   Status Load(const ModelSource& source, const LoadOptions& options, bool requested);
   // Removes a model from the registry, then drains its versions for at most `limit`. The index then shows
   // `reason`.
@@ -30,6 +32,27 @@ class ModelLoads {
   Catalogue& catalogue() { return catalogue_; }
 
  private:
+  // Versions that were unloaded before their successors are loaded (ChangeOrder::kUnloadFirst). `holders`
+  // take requests meanwhile.
+  struct Gap {
+    std::vector<std::string> closed;  // the versions that were unloaded; empty: there is no gap
+    std::map<std::string, std::shared_ptr<HoldingVersion>> holders;  // by the version that comes
+    LiveVersions kept;
+    ModelSource source;  // of the versions that were unloaded
+    std::string config;
+  };
+  // Unloads the live versions that the load will replace, if the model's order says so and if nothing that
+  // can be known before is wrong with the new ones.
+  Gap OpenGap(const ModelSource& current, const ModelSource& from, const std::string& config_json);
+  void EndVersions(const std::string& model, const std::vector<std::string>& versions, LiveVersions live);
+  // Loads the versions that were unloaded again, and publishes them.
+  void RestoreVersions(const std::string& model, const Gap& gap);
+  // Gives the requests that wait to the live versions.
+  void CloseGap(const std::string& model, const Gap& gap);
+  // Logs what replaces what, and the memory that this took.
+  void Report(const std::string& model, const LoadResult& result, ChangeMemory memory, const Gap& gap,
+              std::chrono::nanoseconds duration);
+
   Status Swap(const std::string& model, LoadResult result, std::shared_ptr<TemporaryFolder> folder,
               const std::string& fingerprint, bool requested);
   void Fail(const std::string& model, const Status& status);
@@ -55,6 +78,7 @@ class ModelLoads {
   bool watching_ = false;  // WatchRetiring runs or is queued
   // One thread waits for the requests of all replaced versions, so that none waits for another's requests.
   std::unique_ptr<LoadThreads> retiring_ = std::make_unique<LoadThreads>(1);
+  const std::shared_ptr<HoldTimer> hold_timer_ = std::make_shared<HoldTimer>();
   std::mutex mutexes_guard_;
   std::map<std::string, std::unique_ptr<std::mutex>> mutexes_;
 };

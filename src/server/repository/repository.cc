@@ -5,9 +5,13 @@
 #include <condition_variable>
 #include <set>
 
+#include "server/core/log.h"
 #include "server/repository/load_threads.h"
 #include "server/repository/model_loads.h"
 #include "server/repository/repository_start.h"
+#include "server/residency/budget_metrics.h"
+#include "server/residency/memory_budget.h"
+#include "server/store/remote.h"
 
 namespace tern::server {
 namespace {
@@ -27,10 +31,15 @@ Status Missing(const std::string& model) {
 class FolderRepository : public Repository {
  public:
   FolderRepository(const RepositoryOptions& options, Scheduler& scheduler, Registry& registry,
-                   std::unique_ptr<BackendSource> backends)
+                   std::unique_ptr<BackendSource> backends, std::unique_ptr<RemoteRepositories> remote)
       : options_(options),
+        remote_(std::move(remote)),
         backends_(std::move(backends)),
-        loader_(options_, scheduler, registry, *backends_),
+        budget_(options.memory_budget > 0
+                    ? std::make_unique<MemoryBudget>(
+                          BudgetOptions{options.memory_budget, options.load_threads}, scheduler)
+                    : nullptr),
+        loader_(options_, scheduler, registry, *backends_, budget_.get()),
         loads_(loader_, scheduler, registry),
         threads_(std::make_shared<LoadThreads>(options.load_threads)) {}
   ~FolderRepository() override { Stop(std::chrono::seconds(30)); }
@@ -42,7 +51,12 @@ class FolderRepository : public Repository {
   Status Unload(const std::string& model, bool dependents) override;
   bool AllReady() const override { return started_; }
   Status StartError() const override;
+  Status Reload(const std::string& model) override;
   void Stop(std::chrono::milliseconds limit) override;
+  void AppendMetrics(MetricsText& text) const override {
+    if (remote_) remote_->AppendMetrics(text);
+    if (budget_) AppendBudget(budget_->state(), text);
+  }
 
  private:
   Result<ModelSource> SourceOf(const std::string& model) const;
@@ -50,6 +64,9 @@ class FolderRepository : public Repository {
   // Returns false for a model that is loaded only because an ensemble needs it.
   bool Requested(const ModelSource& source) const;
   void LoadAtStart();
+  // Copies the models to load at the start, and the steps of their ensembles, from remote repositories.
+  void CopyAtStart();
+  void CopySteps(const std::string& model, std::set<std::string>& seen);
   // Loads models in parallel. Loads models other than ensembles first, then ensembles whose steps are ready.
   void LoadMany(const Sources& sources, const std::vector<std::string>& names);
   void LoadEnsembles(const Sources& sources, std::vector<std::string> names);
@@ -60,29 +77,39 @@ class FolderRepository : public Repository {
   void ResumeDependents(const std::string& model);
   void PollLoop();
   void PollOnce();
+  void UnloadMissing(const Sources& sources);
 
-  const RepositoryOptions options_;
+  const RepositoryOptions options_;                   // the folders are local
+  const std::unique_ptr<RemoteRepositories> remote_;  // null: there are none
   std::unique_ptr<BackendSource> backends_;
+  std::unique_ptr<MemoryBudget> budget_;  // null: no limit
   Loader loader_;
   ModelLoads loads_;
   std::shared_ptr<LoadThreads> threads_;  // changed under the lock
   std::atomic<bool> started_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
-  std::thread background_;  // loads the models at the start, then polls
+  Status remote_error_;            // why a remote repository could not be read at the start
+  std::set<std::string> missing_;  // live models without a folder at the last scan; of the polling thread
+  std::thread background_;         // loads the models at the start, then polls
 };
 
 Status FolderRepository::Begin() {
   TERN_TRY(ListModels(options_).status());
   background_ = std::thread([this] {
     LoadAtStart();
-    if (options_.control == ControlMode::kPoll) PollLoop();
+    if (options_.control == ControlMode::kPoll || (remote_ && options_.control == ControlMode::kExplicit))
+      PollLoop();
   });
   return {};
 }
 
 Status FolderRepository::StartError() const {
+  if (options_.must_load != MustLoad::kNone) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    TERN_TRY(Status(remote_error_));
+  }
   auto& catalogue = const_cast<ModelLoads&>(loads_).catalogue();
   const auto must_load = [&](const std::string& model) {
     if (options_.must_load != MustLoad::kFlatModels) return options_.must_load == MustLoad::kAll;
@@ -118,7 +145,32 @@ bool FolderRepository::Requested(const ModelSource& source) const {
          }) != wanted.end();
 }
 
+void FolderRepository::CopyAtStart() {
+  const auto& wanted = options_.load_at_start;
+  WantedModels some;
+  if (options_.control == ControlMode::kExplicit &&
+      std::find(wanted.begin(), wanted.end(), "*") == wanted.end())
+    some = [&](const std::string& name) {
+      return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+    };
+  Status status = remote_->Refresh(some, true);
+  if (!status.ok() && status.code() != Code::kCancelled) Log(LogLevel::kError, status.message());
+  std::set<std::string> seen(wanted.begin(), wanted.end());
+  if (some)
+    for (const std::string& model : wanted) CopySteps(model, seen);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  remote_error_ = std::move(status);
+}
+
+void FolderRepository::CopySteps(const std::string& model, std::set<std::string>& seen) {
+  const auto source = SourceOf(model);
+  if (!source.ok()) return;
+  for (const std::string& step : loader_.StepsOf(*source, ""))
+    if (seen.insert(step).second && remote_->Update(step).ok()) CopySteps(step, seen);
+}
+
 void FolderRepository::LoadAtStart() {
+  if (remote_) CopyAtStart();
   if (auto sources = ListModels(options_); sources.ok()) {
     std::vector<std::string> names = StartNames(*sources);
     // The steps of ensembles are loaded too. They are appended to `names` during the loop.
@@ -208,6 +260,11 @@ Status FolderRepository::Load(const std::string& model, const LoadOptions& optio
 Status FolderRepository::LoadTree(const std::string& model, const LoadOptions& options, bool requested,
                                   int depth) {
   if (depth > 16) return InvalidArgument("model '", model, "': ensembles are nested deeper than 16");
+  if (remote_) {
+    const Status copied = remote_->Update(model);
+    if (!copied.ok())
+      return Status(copied.code(), StrCat("failed to load '", model, "': ", copied.message()));
+  }
   auto found = SourceOf(model);
   // If the request sends all files of a model, the model needs no folder.
   if (!found.ok() && (found.status().code() != Code::kNotFound || options.files.empty()))
@@ -288,7 +345,12 @@ void FolderRepository::PollLoop() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!changed_.wait_for(lock, options_.poll_interval, [&] { return stopped_; })) {
     lock.unlock();
-    PollOnce();
+    const bool explicitly = options_.control == ControlMode::kExplicit;
+    // With explicit control, only the names of new models are followed.
+    if (remote_)
+      (void)remote_->Refresh(explicitly ? [](const std::string&) { return false; } : WantedModels(), false)
+          .ok();
+    if (!explicitly) PollOnce();
     lock.lock();
   }
 }
@@ -306,12 +368,7 @@ void FolderRepository::PollOnce() {
     if (list.size() != 1) loads_.catalogue().With(name, [&](CatalogueEntry& e) { e.fingerprint = now; });
     changed.push_back(name);
   }
-  for (const std::string& model : loads_.catalogue().Models())
-    if (!sources->count(model) && loads_.catalogue().Live(model)) {
-      UnloadDependents(model);
-      loads_.Unload(model, "unloaded", kUnloadLimit);
-      loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });
-    }
+  UnloadMissing(*sources);
   if (changed.empty()) return;
   // Tries ensembles that failed before, because their steps may exist now.
   for (const auto& [name, list] : *sources)
@@ -321,6 +378,39 @@ void FolderRepository::PollOnce() {
   LoadMany(*sources, changed);
 }
 
+Status FolderRepository::Reload(const std::string& model) {
+  auto& catalogue = loads_.catalogue();
+  if (!catalogue.Live(model)) return NotFound("model '", model, "' is not loaded");
+  LoadOptions options;
+  const auto [sent, requested] = catalogue.With(model, [&](CatalogueEntry& e) {
+    options.config = e.config;
+    return std::pair(e.folder != nullptr, e.requested);
+  });
+  if (sent) return Unsupported("the files of model '", model, "' came with a load request");
+  TERN_ASSIGN(const ModelSource source, SourceOf(model));
+  return LoadOne(source, options, requested);
+}
+
+// Unloads models whose folders are gone. Repositories that are being deleted, or whose file system is not
+// mounted for a moment, look like that too: a model stays until it is missing in two scans, and all models
+// stay if no model is left at all.
+void FolderRepository::UnloadMissing(const Sources& sources) {
+  std::set<std::string> missing;
+  for (const std::string& model : loads_.catalogue().Models())
+    if (!sources.count(model) && loads_.catalogue().Live(model)) missing.insert(model);
+  missing.swap(missing_);
+  if (sources.empty() && !missing_.empty()) {
+    if (missing.empty()) Log(LogLevel::kWarning, "the model repository is empty; the loaded models stay");
+    return;
+  }
+  for (const std::string& model : missing_) {
+    if (!missing.count(model)) continue;
+    UnloadDependents(model);
+    loads_.Unload(model, "unloaded", kUnloadLimit);
+    loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });
+  }
+}
+
 void FolderRepository::Stop(std::chrono::milliseconds limit) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -328,6 +418,7 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
     stopped_ = true;
     changed_.notify_all();
   }
+  if (remote_) remote_->Stop();
   if (background_.joinable()) background_.join();
   std::shared_ptr<LoadThreads> threads;
   {
@@ -341,6 +432,7 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     loads_.Unload(model, "unloaded", std::max(left, std::chrono::milliseconds(0)));
   }
+  if (budget_) budget_->Stop();
 }
 
 }  // namespace
@@ -348,7 +440,11 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
 Result<std::unique_ptr<Repository>> StartRepository(const RepositoryOptions& options, Scheduler& scheduler,
                                                     Registry& registry,
                                                     std::unique_ptr<BackendSource> backends) {
-  auto repository = std::make_unique<FolderRepository>(options, scheduler, registry, std::move(backends));
+  RepositoryOptions local = options;
+  TERN_ASSIGN(std::unique_ptr<RemoteRepositories> remote,
+              RemoteRepositories::Open(options.store, local.folders));
+  auto repository =
+      std::make_unique<FolderRepository>(local, scheduler, registry, std::move(backends), std::move(remote));
   TERN_TRY(repository->Begin());
   return std::unique_ptr<Repository>(std::move(repository));
 }

@@ -142,6 +142,27 @@ TEST_F(RepositoryTest, Polls) {
   EXPECT_EQ(backend_->loads, loads) << "nothing changed";
 }
 
+TEST_F(RepositoryTest, PollingKeepsModelsOfARepositoryThatDisappears) {
+  folder_.Write("a/1/model.onnx", "ok");
+  folder_.Write("b/1/model.onnx", "ok");
+  options_.control = ControlMode::kPoll;
+  options_.poll_interval = seconds(0);
+  ASSERT_TRUE(Start().ok());
+  folder_.Remove("a/1");
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(Versions("a"), "1") << "the folder has no version, so nothing can replace the old one";
+  std::filesystem::rename(folder_.path(), folder_.path() + ".gone");
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(Versions("a") + Versions("b"), "11") << "the repository is gone";
+  std::filesystem::create_directory(folder_.path());
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(Versions("a") + Versions("b"), "11") << "the repository is empty";
+  std::filesystem::remove_all(folder_.path());
+  std::filesystem::rename(folder_.path() + ".gone", folder_.path());
+  folder_.Write("b/2/model.onnx", "ok");
+  EXPECT_TRUE(Eventually([&] { return Versions("b") == "2"; }));
+}
+
 TEST_F(RepositoryTest, PollingRetriesEnsembles) {
   folder_.Write("a/1/model.onnx", "fail");
   WriteEnsemble("e", "a");

@@ -1,41 +1,17 @@
 #include "server/repository/warm_up.h"
 
-#include <condition_variable>
 #include <cstring>
 
 #include "data/file.h"
 #include "data/random.h"
 #include "model_config.pb.h"
 #include "server/repository/config_types.h"
+#include "server/repository/trial.h"
 
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::minutes kLimit{10};
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
-
-class WarmUpCall : public Call {
- public:
-  Status Wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    if (!changed_.wait_for(lock, kLimit, [&] { return done_; }))
-      return Unavailable("the request takes too long");
-    return status_;
-  }
-
- private:
-  void OnResponse(Response response) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!response.status.ok()) status_ = std::move(response.status);
-    done_ |= response.final;
-    changed_.notify_all();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  Status status_;
-};
 
 // Encodes strings in wire form, with a length before the bytes of each.
 Buffer EncodeTexts(const std::vector<std::string>& texts) {
@@ -102,12 +78,10 @@ Status RunSample(ModelVersion& version, const inference::ModelWarmup& sample, co
     inputs.push_back(std::move(tensor));
   }
   for (uint32_t i = 0; i < std::max(1u, sample.count()); ++i) {
-    const auto call = std::make_shared<WarmUpCall>();
-    call->request.inputs = inputs;
-    call->request.arrived = Clock::now();
-    if (version.config().sequence) call->request.sequence = {"1", true, true, true};
-    version.Submit(call);
-    TERN_TRY(call->Wait());
+    Request request;
+    request.inputs = inputs;
+    if (version.config().sequence) request.sequence = {"1", true, true, true};
+    TERN_TRY(TryRequest(version, std::move(request)).TakeStatus());
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Requests that run before a version is published (model_warmup).
+// Requests that run before a version is published.
 #pragma once
 #include "server/core/model_version.h"
 #include "server/repository/config.h"
@@ -8,5 +8,16 @@ namespace tern::server {
 // Runs all samples of model_warmup and waits for them. `folder` is the model's folder. Data files are in its
 // subfolder "warmup".
 Status WarmUp(ModelVersion& version, const ConfigMessage& message, const std::string& folder);
+
+// The file of recorded requests in a model's folder: one v2 request in JSON per line.
+inline constexpr const char* kRecordedRequests = "warmup/requests.jsonl";
+
+// Runs the recorded requests, if the model's folder has any. Returns their number. Fails if one of them
+// fails.
+Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& folder);
+
+// Returns a request with zeros for all inputs. Returns nullopt if nobody can know inputs that the model
+// accepts: a size is open, an input is text, or requests have a state.
+std::optional<Request> MadeUpRequest(const ModelConfig& config);
 
 }  // namespace tern::server

@@ -1,7 +1,7 @@
-// The queue of one model's requests. It has priority levels with limits and time-outs.
+// The queue of one model's requests. It has priority levels with limits and time-outs. Within a level,
+// tenants take turns.
 #pragma once
 #include <atomic>
-#include <list>
 #include <map>
 #include <memory>
 #include <vector>
@@ -12,6 +12,14 @@
 namespace tern::server {
 
 inline constexpr Clock::time_point kNever = Clock::time_point::max();
+
+// The place of a request in a level: its turn, then the order of arrival.
+struct QueuePlace {
+  uint64_t turn = 0, number = 0;
+  auto operator<=>(const QueuePlace&) const = default;
+};
+struct QueuedCall;
+using QueuePlaces = std::map<QueuePlace, std::shared_ptr<QueuedCall>>;
 
 // One request in a queue or in an execution.
 struct QueuedCall {
@@ -33,7 +41,7 @@ struct QueuedCall {
   friend class CallQueue;
   bool waits_ = false, delayed_ = false;
   uint64_t level_ = 0;
-  std::list<std::shared_ptr<QueuedCall>>::iterator place_;
+  QueuePlaces::iterator place_;
 };
 using QueuedCallPtr = std::shared_ptr<QueuedCall>;
 
@@ -44,17 +52,22 @@ struct RejectedCall {
   std::chrono::milliseconds retry_after{0};
 };
 
-// Not thread-safe.
+// The turns are those of start-time fair queueing: a request's turn is the one at which its tenant has had
+// the items of its earlier requests, divided by its weight. A tenant that sends little thus waits for few
+// requests of one that sends much. Without tenants, requests keep their order. Not thread-safe.
 class CallQueue {
  public:
   explicit CallQueue(const BatchingConfig& config) : config_(config) {}
 
-  // Appends a request to the level of its priority. Fails with kUnavailable if that level is full.
+  // Puts a request into the level of its priority. Fails with kUnavailable if that level is full. One tenant
+  // may fill only half of it.
   Status Push(const QueuedCallPtr& call, Clock::time_point now);
   // Returns when a request that is pushed now would be rejected for its time-out, or kNever.
   Clock::time_point RejectedAt(const Request& request, Clock::time_point now) const;
   // Removes a request. Returns false if it is not in the queue.
   bool Erase(QueuedCall& call);
+  // Removes a request that is executed next.
+  void Take(QueuedCall& call);
   // Moves expired requests to `rejected`, or behind all other requests of their level, as the level's
   // timeout_action says.
   void Expire(Clock::time_point now, std::vector<RejectedCall>& rejected);
@@ -70,16 +83,24 @@ class CallQueue {
   template <class F> void ForEach(const F& visit) const {
     for (const auto& [priority, level] : levels_)
       for (const auto* list : {&level.waiting, &level.delayed})
-        for (const QueuedCallPtr& call : *list)
+        for (const auto& [place, call] : *list)
           if (!visit(call)) return;
   }
-  // Returns the number of items that are executed before a new request of this priority.
-  int64_t ItemsBefore(uint64_t priority) const;
+  // Returns the number of items that are executed before a new request of this priority and tenant.
+  int64_t ItemsBefore(uint64_t priority, uint32_t tenant = 0) const;
 
  private:
+  struct Share {
+    uint64_t next = 0;  // the turn of the tenant's next request
+    size_t calls = 0;   // that wait
+  };
   struct Level {
-    std::list<QueuedCallPtr> waiting, delayed;
+    QueuePlaces waiting, delayed;
     int64_t items = 0;
+    uint64_t turn = 0;                  // of the request that was taken last
+    std::map<uint32_t, Share> tenants;  // since the level was empty
+    size_t size() const { return waiting.size() + delayed.size(); }
+    uint64_t NextTurn(uint32_t tenant) const;
   };
   uint64_t LevelOf(uint64_t priority) const;
   const QueuePolicy& PolicyOf(uint64_t level) const;
@@ -90,6 +111,7 @@ class CallQueue {
   std::multimap<Clock::time_point, QueuedCall*> expiries_;
   size_t size_ = 0;
   int64_t items_ = 0;
+  uint64_t number_ = 0;
 };
 
 }  // namespace tern::server

@@ -67,6 +67,72 @@ TEST(CallQueue, RefusesBeyondItsSizePerLevel) {
   EXPECT_EQ(Order(queue), "634");
 }
 
+QueuedCallPtr OfTenant(int id, uint32_t tenant, uint32_t weight = 1, int64_t items = 1) {
+  auto queued = Queued(id, 0, {}, items);
+  queued->call->request.tenant = tenant;
+  queued->call->request.weight = weight;
+  return queued;
+}
+
+// Takes the first request.
+int TakeOne(CallQueue& queue) {
+  QueuedCallPtr first;
+  queue.ForEach([&](const QueuedCallPtr& call) { return first = call, false; });
+  if (!first) return -1;
+  queue.Take(*first);
+  return static_cast<int>(first->call->request.tenant);
+}
+
+TEST(CallQueue, TenantsTakeTurns) {
+  CallQueue queue{BatchingConfig()};
+  const auto now = Clock::now();
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(queue.Push(OfTenant(i, 1), now).ok());
+  EXPECT_EQ(TakeOne(queue), 1);
+  EXPECT_EQ(queue.ItemsBefore(0, 1), 5);
+  EXPECT_EQ(queue.ItemsBefore(0, 2), 0) << "a tenant that comes late does not wait for the others' queue";
+  for (int i = 6; i < 9; ++i) ASSERT_TRUE(queue.Push(OfTenant(i, 2), now).ok());
+  std::string order;
+  while (!queue.empty()) order += std::to_string(TakeOne(queue));
+  EXPECT_EQ(order, "21212111");
+  // A tenant gets no credit for the time in which it sent nothing.
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.Push(OfTenant(i, 1), now).ok());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.Push(OfTenant(i, 2), now).ok());
+  order.clear();
+  while (!queue.empty()) order += std::to_string(TakeOne(queue));
+  EXPECT_EQ(order, "12121212");
+}
+
+TEST(CallQueue, WeightsAndItemsDecideHowOftenATenantHasItsTurn) {
+  CallQueue queue{BatchingConfig()};
+  const auto now = Clock::now();
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(queue.Push(OfTenant(i, 1, 3), now).ok());
+    ASSERT_TRUE(queue.Push(OfTenant(i, 2, 1), now).ok());
+    ASSERT_TRUE(queue.Push(OfTenant(i, 3, 1, 2), now).ok());
+  }
+  int turns[4] = {};
+  for (int i = 0; i < 270; ++i) ++turns[TakeOne(queue)];
+  EXPECT_NEAR(turns[1], 180, 3);
+  EXPECT_NEAR(turns[2], 60, 3);
+  EXPECT_NEAR(turns[3], 30, 3) << "its requests have two items";
+}
+
+TEST(CallQueue, OneTenantFillsHalfOfAQueue) {
+  BatchingConfig config;
+  config.default_policy.max_queue_size = 4;
+  CallQueue queue(config);
+  const auto now = Clock::now();
+  const auto first = OfTenant(0, 1);
+  EXPECT_TRUE(queue.Push(first, now).ok());
+  EXPECT_TRUE(queue.Push(OfTenant(1, 1), now).ok());
+  EXPECT_EQ(queue.Push(OfTenant(2, 1), now).code(), Code::kUnavailable);
+  EXPECT_TRUE(queue.Push(OfTenant(3, 2), now).ok());
+  EXPECT_TRUE(queue.Erase(*first));
+  EXPECT_TRUE(queue.Push(OfTenant(4, 1), now).ok());
+  EXPECT_TRUE(queue.Push(OfTenant(5, 2), now).ok());
+  EXPECT_FALSE(queue.Push(OfTenant(6, 3), now).ok()) << "the queue is full";
+}
+
 TEST(CallQueue, RejectsExpiredRequests) {
   BatchingConfig config;
   config.default_policy.default_timeout = microseconds(1000);

@@ -75,6 +75,8 @@ std::shared_ptr<Call> EnsembleRun::MakeCall(size_t index) {
   request.id = call_->request.id;
   request.parameters = call_->request.parameters;
   request.priority = call_->request.priority;
+  request.tenant = call_->request.tenant;
+  request.weight = call_->request.weight;
   request.timeout = call_->request.timeout;
   request.sequence = call_->request.sequence;
   request.trace = call_->request.trace;

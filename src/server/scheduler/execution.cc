@@ -51,7 +51,7 @@ class Runner {
     stages.end = Clock::now();
     Account(layout, stages, CpuTime() - cpu_before);
     for (const QueuedCallPtr& call : pick.calls)
-      if (call) SetStages(call->times, stages);
+      if (call) SetStages(call->times, stages, static_cast<int>(layout.total));
     if (!parts.ok() && may_retry && parts.status().code() != Code::kCancelled) return parts.TakeStatus();
     for (size_t i = 0; i < pick.calls.size(); ++i) {
       const QueuedCallPtr& call = pick.calls[i];
@@ -128,7 +128,8 @@ class Runner {
     times.earlier.output += end - times.output;
   }
 
-  static void SetStages(CallTimes& times, const Stages& stages) {
+  static void SetStages(CallTimes& times, const Stages& stages, int batch) {
+    times.batch = batch;
     times.input = stages.input;
     times.compute = stages.compute;
     times.output = stages.output;
@@ -176,6 +177,14 @@ std::chrono::nanoseconds ThreadCpuTime() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-void SetTimes(CallTimes& times, Clock::time_point now) { times = {now, now, now, now, now, now, {}}; }
+void SetTimes(CallTimes& times, Clock::time_point now) {
+  times = {.queued = now,
+           .started = now,
+           .input = now,
+           .compute = now,
+           .output = now,
+           .finished = now,
+           .held = times.held};
+}
 
 }  // namespace tern::server

@@ -1,6 +1,7 @@
 #include "server/scheduler/executor.h"
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -13,6 +14,8 @@ constexpr int64_t kBurstNs = 5'000'000;
 // A client that used more, for example on threads of its own, starts at most this far ahead of the others, so
 // that it does not wait for long.
 constexpr int64_t kDebtNs = 1'000'000'000;
+constexpr int kBackgroundThreads = 2;
+constexpr int kBackgroundNiceness = 10;  // the same as that of the threads that load models
 
 }  // namespace
 
@@ -35,17 +38,25 @@ void Executor::Stop() {
     const std::lock_guard lock(timer_mutex_);
     timer_stop_ = true;
   }
+  {
+    const std::lock_guard lock(background_mutex_);
+    background_stop_ = true;
+  }
   wake_.notify_all();
   timer_wake_.notify_all();
-  for (auto& worker : workers_)
-    if (worker.joinable()) worker.join();
+  background_wake_.notify_all();
+  for (auto* threads : {&workers_, &background_workers_})
+    for (auto& worker : *threads)
+      if (worker.joinable()) worker.join();
   if (timer_thread_.joinable()) timer_thread_.join();
   ready_.clear();
+  background_.clear();
   dropped_.clear();
   timers_.clear();
 }
 
 void Executor::MakeReady(std::shared_ptr<Client> client) {
+  if (client->background()) return MakeReadyInBackground(std::move(client));
   {
     const std::lock_guard lock(mutex_);
     if (stop_ || client->ready_) return;
@@ -57,6 +68,40 @@ void Executor::MakeReady(std::shared_ptr<Client> client) {
     ready_.push_back(std::move(client));
   }
   wake_.notify_one();
+}
+
+void Executor::SetBackground(const std::shared_ptr<Client>& client, bool background) {
+  const std::lock_guard lock(background_mutex_);
+  client->background_.store(background, std::memory_order_release);
+  if (!background || background_stop_) return;
+  while (static_cast<int>(background_workers_.size()) < std::min(threads_, kBackgroundThreads))
+    background_workers_.emplace_back([this] { RunBackground(); });
+}
+
+void Executor::MakeReadyInBackground(std::shared_ptr<Client> client) {
+  {
+    const std::lock_guard lock(background_mutex_);
+    if (background_stop_ || client->waits_) return;
+    client->waits_ = true;
+    background_.push_back(std::move(client));
+  }
+  background_wake_.notify_one();
+}
+
+void Executor::RunBackground() {
+  setpriority(PRIO_PROCESS, 0, kBackgroundNiceness);  // on Linux, of this thread
+  std::unique_lock lock(background_mutex_);
+  while (true) {
+    background_wake_.wait(lock, [this] { return background_stop_ || !background_.empty(); });
+    if (background_stop_) return;
+    std::shared_ptr<Client> client = std::move(background_.front());
+    background_.pop_front();
+    client->waits_ = false;
+    lock.unlock();
+    client->Work(1);
+    client.reset();
+    lock.lock();
+  }
 }
 
 void Executor::Drop(std::shared_ptr<Client> client) {

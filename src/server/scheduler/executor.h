@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,10 +28,14 @@ class Executor {
     // Adds to the processor time that the client has used. A negative `ns` corrects an estimate.
     void Charge(int64_t ns) { used_ns_.fetch_add(ns, std::memory_order_relaxed); }
     int64_t used_ns() const { return used_ns_.load(std::memory_order_relaxed); }
+    // True while the client is not live: see SetBackground.
+    bool background() const { return background_.load(std::memory_order_acquire); }
 
    private:
     friend class Executor;
     std::atomic<int64_t> used_ns_{0};
+    std::atomic<bool> background_{false};
+    bool waits_ = false;                // under background_mutex_
     bool ready_ = false;                // under mutex_
     Clock::time_point timer_ = kNever;  // under timer_mutex_; kNever: no entry in timers_
     std::multimap<Clock::time_point, std::weak_ptr<Client>>::iterator timer_place_;
@@ -44,6 +49,9 @@ class Executor {
   // Tells the executor that the client has work. A thread then calls Work soon. Several calls of MakeReady
   // before that cause one call of Work.
   void MakeReady(std::shared_ptr<Client> client);
+  // While `background` is true, the client runs on threads of low priority, with one thread per execution, so
+  // that it takes no core from other clients. Call it when the client has no work.
+  void SetBackground(const std::shared_ptr<Client>& client, bool background);
   // Gives up a reference, which may be the last one, on one of the threads; after Stop on the calling thread.
   void Drop(std::shared_ptr<Client> client);
   // Calls OnTimer at the given time or earlier. A client has one timer: the earliest is kept.
@@ -53,7 +61,9 @@ class Executor {
 
  private:
   void RunWorker();
+  void RunBackground();
   void RunTimer();
+  void MakeReadyInBackground(std::shared_ptr<Client> client);
   std::shared_ptr<Client> TakeLeastUsed();
 
   const int threads_;
@@ -64,6 +74,14 @@ class Executor {
   bool stop_ = false;
   int64_t clock_ns_ = 0;  // the virtual time: the largest processor time that a chosen client had used
   std::vector<std::thread> workers_;
+
+  // A thread of low priority that holds a lock of the live clients would make them wait, so background
+  // clients have their own lock.
+  std::mutex background_mutex_;
+  std::condition_variable background_wake_;
+  std::deque<std::shared_ptr<Client>> background_;
+  std::vector<std::thread> background_workers_;  // started when the first client needs them
+  bool background_stop_ = false;
 
   std::mutex timer_mutex_;
   std::condition_variable timer_wake_;

@@ -1,5 +1,7 @@
 #include "server/scheduler/executor.h"
 
+#include <sys/resource.h>
+
 #include "server/scheduler/test_support.h"
 
 namespace tern::server {
@@ -55,6 +57,32 @@ TEST(Executor, TakesTheClientThatUsedLeast) {
   gate.Open();
   EXPECT_TRUE(Eventually([&] { return left == 0; }));
   EXPECT_EQ(order, (std::vector<int>{2, 1, 0}));
+}
+
+TEST(Executor, BackgroundClientsTakeNoThreadOfOthers) {
+  Executor executor(1);
+  const auto background = std::make_shared<FakeClient>(), live = std::make_shared<FakeClient>();
+  Gate busy, done;
+  std::atomic<int> niceness{-1}, threads{0}, runs{0};
+  background->work = [&](int usable) {
+    niceness = getpriority(PRIO_PROCESS, 0);
+    threads = usable;
+    ++runs;
+    busy.Pass();
+  };
+  live->work = [&](int) { done.Open(); };
+  executor.SetBackground(background, true);
+  executor.MakeReady(background);
+  busy.AwaitWaiting(1);
+  executor.MakeReady(live);
+  done.Pass();  // the only thread for live clients is free
+  EXPECT_GE(niceness, std::min(19, getpriority(PRIO_PROCESS, 0) + 1));
+  EXPECT_EQ(threads, 1);
+  busy.Open();
+  executor.SetBackground(background, false);
+  executor.MakeReady(background);
+  EXPECT_TRUE(Eventually([&] { return runs == 2; }));
+  EXPECT_EQ(niceness, getpriority(PRIO_PROCESS, 0)) << "it is live now";
 }
 
 TEST(Executor, TheEarliestTimerCounts) {

@@ -27,9 +27,9 @@ class Feeder {
   // Accepts a request, or refuses it with an error. Sets retry_after if the error is kResourceExhausted.
   virtual Status Push(const QueuedCallPtr& call, Clock::time_point now,
                       std::chrono::milliseconds& retry_after) = 0;
-  // Returns the error with which Push would refuse any request that arrived at `arrived`, whatever it
-  // contains. Sets retry_after as Push does.
-  virtual Status CheckLoad(Clock::time_point /*arrived*/, Clock::time_point /*now*/,
+  // Returns the error with which Push would refuse any request of the tenant that arrived at `arrived`,
+  // whatever it contains. Sets retry_after as Push does.
+  virtual Status CheckLoad(Clock::time_point /*arrived*/, uint32_t /*tenant*/, Clock::time_point /*now*/,
                            std::chrono::milliseconds& /*retry_after*/) {
     return {};
   }

@@ -87,6 +87,7 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
   auto items = CheckRequest(config(), call->request);
   if (!items.ok()) return Refuse(*call, items.TakeStatus(), {}, FailReason::kOther);
   const auto queued = std::make_shared<QueuedCall>();
+  queued->times.held = call->times.held;
   queued->call = std::move(call);
   queued->items = *items;
   queued->queued = now;
@@ -102,7 +103,7 @@ bool ModelRunner::RefuseIfOverloaded(Call& call) {
   {
     const std::lock_guard lock(mutex_);
     if (draining_) return false;
-    status = feeder_->CheckLoad(call.request.arrived, now, retry_after);
+    status = feeder_->CheckLoad(call.request.arrived, call.request.tenant, now, retry_after);
   }
   if (status.ok()) return false;
   SetTimes(call.times, now);
@@ -236,14 +237,15 @@ void ModelRunner::OnTimer() {
 }
 
 ExecutionResult ModelRunner::Run(const Job& job, int threads, std::chrono::nanoseconds elapsed_as_cpu) {
-  const int usable = config().threads > 0 ? config().threads : model_->Parallel() ? threads : 1;
+  const int wanted = config().threads > 0 ? config().threads : model_->Parallel() ? threads : 1;
+  const int usable = background() ? 1 : wanted;
   Instance& instance = instances_[static_cast<size_t>(job.instance)];
   return Execute({config(), builder_, statistics(), *feeder_, *instance.backend, usable, elapsed_as_cpu},
                  job.pick);
 }
 
 void ModelRunner::Learn(const Job& job, const ExecutionResult& result) {
-  if (result.batch_size == 0) return;
+  if (result.batch_size == 0 || background()) return;  // executions of low priority take longer
   const auto blend = [](std::atomic<int64_t>& mean, int64_t value) {
     const int64_t old = mean.load(std::memory_order_relaxed);
     mean.store(std::max<int64_t>(1, old == 0 ? value : old + (value - old) / 4), std::memory_order_relaxed);
@@ -266,7 +268,8 @@ void ModelRunner::Release(const Job& job, const ExecutionResult& result, Job* ne
     Instance& instance = instances_[static_cast<size_t>(job.instance)];
     instance.busy = false;
     instance.running.clear();
-    feeder_->Done(job.instance, job.pick, result.batch_size, result.duration, job.waited, now);
+    const int learned = background() ? 0 : result.batch_size;
+    feeder_->Done(job.instance, job.pick, learned, result.duration, job.waited, now);
     if (next && feeder_->size() > 0 && FitsInline(feeder_->size()))
       *next = TakeJobFor(job.instance, now, rejected, again);
     wake = feeder_->HasWork() && IdleInstance() >= 0 && again == kNever;

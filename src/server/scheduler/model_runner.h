@@ -36,6 +36,7 @@ class ModelRunner final : public ModelVersion,
   void OnTimer() override;
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;
+  void SetBackground(bool background) { executor_->SetBackground(shared_from_this(), background); }
 
  private:
   struct Instance {

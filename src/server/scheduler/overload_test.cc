@@ -192,7 +192,7 @@ class Steps {
   // Whether a request is refused before it is decoded.
   bool RefusesAll() {
     milliseconds retry_after{0};
-    return !feeder_->CheckLoad(now_, now_, retry_after).ok();
+    return !feeder_->CheckLoad(now_, 0, now_, retry_after).ok();
   }
   void Start() {
     pick_ = feeder_->Take(0, now_, rejected);

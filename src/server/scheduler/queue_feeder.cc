@@ -26,9 +26,10 @@ class QueueFeeder : public Feeder {
     if (plan_) {
       plan_->OnArrival(call->items, now);
       const Request& request = call->call->request;
-      const Admission admission = plan_->Admit({Arrival(*call, now), queue_.RejectedAt(request, now),
-                                                call->items, queue_.ItemsBefore(request.priority)},
-                                               now);
+      const Admission admission =
+          plan_->Admit({Arrival(*call, now), queue_.RejectedAt(request, now), call->items,
+                        queue_.ItemsBefore(request.priority, request.tenant)},
+                       now);
       if (!admission.admitted) return Refusal(admission, retry_after);
       call->predicted = admission.answered;
       call->in_time = admission.in_time;
@@ -36,11 +37,11 @@ class QueueFeeder : public Feeder {
     return queue_.Push(call, now);
   }
 
-  Status CheckLoad(Clock::time_point arrived, Clock::time_point now,
+  Status CheckLoad(Clock::time_point arrived, uint32_t tenant, Clock::time_point now,
                    std::chrono::milliseconds& retry_after) override {
     if (!plan_) return {};
     const Admission admission =
-        plan_->Admit({ArrivalOr(arrived, now), kNever, 1, queue_.ItemsBefore(1)}, now);
+        plan_->Admit({ArrivalOr(arrived, now), kNever, 1, queue_.ItemsBefore(1, tenant)}, now);
     if (admission.admitted) return {};
     plan_->OnArrival(1, now);
     return Refusal(admission, retry_after);
@@ -63,7 +64,7 @@ class QueueFeeder : public Feeder {
     Candidate candidate = Collect();
     const size_t count = plan_ ? PlannedCount(candidate, now, pick) : DynamicCount(candidate, now, pick);
     candidate.calls.resize(count);
-    for (const QueuedCallPtr& call : candidate.calls) queue_.Erase(*call);
+    for (const QueuedCallPtr& call : candidate.calls) queue_.Take(*call);
     pick.calls = std::move(candidate.calls);
     return pick;
   }

@@ -38,6 +38,10 @@ class FairScheduler final : public Scheduler {
 
   std::shared_ptr<Executor> executor() override { return executor_; }
 
+  void SetBackground(const std::shared_ptr<ModelVersion>& version, bool background) override {
+    if (auto* runner = dynamic_cast<ModelRunner*>(version.get())) runner->SetBackground(background);
+  }
+
   void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) override {
     if (auto* removable = dynamic_cast<Removable*>(version.get())) removable->Drain(limit, true);
   }

@@ -32,6 +32,9 @@ class Scheduler {
                                                             const Registry& models) = 0;
   // The threads that execute models, for versions that are not made by Add.
   virtual std::shared_ptr<Executor> executor() { return nullptr; }
+  // While `background` is true, executions of the version run on threads of low priority and take no core
+  // from other versions. For a version that is not published yet. Call it when the version has no requests.
+  virtual void SetBackground(const std::shared_ptr<ModelVersion>& /*version*/, bool /*background*/) {}
   // Refuses new requests to a version with kUnavailable. Returns when all accepted requests are answered.
   // Requests that are not answered after `limit` are answered with kUnavailable.
   virtual void Remove(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;

@@ -20,8 +20,13 @@ std::shared_ptr<SignatureModel> SignatureModel::Create(std::shared_ptr<ModelVers
                                                        std::vector<Signature> all) {
   std::shared_ptr<SignatureModel> out(new SignatureModel(std::move(standard), std::move(all)));
   out->SetLoadTime(out->standard_->load_time());
-  for (const auto& model : out->models_) model->ShareStatistics(*out);
+  out->ResetStatistics();
   return out;
+}
+
+void SignatureModel::UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) {
+  ModelVersion::UseStatistics(statistics);
+  for (const auto& model : models_) model->ShareStatistics(*this);
 }
 
 // Returns null and sets `status` if the signature is unknown or could not be loaded.

@@ -23,6 +23,7 @@ class SignatureModel final : public ModelVersion, public Removable {
   bool Drained() const override;
 
  private:
+  void UseStatistics(const std::shared_ptr<ModelStatistics>& statistics) override;
   SignatureModel(std::shared_ptr<ModelVersion> standard, std::vector<Signature> all);
   ModelVersion* Find(const std::string& signature, Status& status) const;
 

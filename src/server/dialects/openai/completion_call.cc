@@ -26,7 +26,8 @@ CompletionCall::CompletionCall(HttpConnection& connection, bool chat)
     : chat_(chat),
       loop_(connection.link()),
       context_(connection.context()),
-      connection_(connection.weak_from_this()) {}
+      connection_(connection.weak_from_this()),
+      visitor_(connection.visitor()) {}
 
 void CompletionCall::Describe(AccessRecord& record) const {
   const std::lock_guard lock(mutex_);
@@ -48,6 +49,7 @@ void CompletionCall::Refuse(HttpReply reply) {
   loop_->Post([self = shared_from_this(), this, posted] {
     if (const auto connection = connection_.lock()) connection->ReplyLater(*this, std::move(*posted));
     reservation_ = {};
+    permit_.Release();
   });
 }
 
@@ -79,7 +81,10 @@ RequestFault CompletionCall::Begin(std::string_view body) {
 }
 
 Status CompletionCall::FindModel() {
-  auto found = context_.models->Find(request_.model);
+  // A model that the client must not use looks like one that does not exist.
+  auto found = visitor_.PermitsModel(request_.model)
+                   ? context_.models->Find(request_.model)
+                   : Result<std::shared_ptr<ModelVersion>>(NotFound("not permitted"));
   if (!found.ok())
     return Status(found.status().code() == Code::kUnavailable ? Code::kUnavailable : Code::kNotFound,
                   StrCat("The model `", request_.model, "` does not exist or is not loaded"));

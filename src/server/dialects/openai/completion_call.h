@@ -15,6 +15,8 @@ class CompletionCall : public Exchange, public std::enable_shared_from_this<Comp
   CompletionCall(HttpConnection& connection, bool chat);
   // Reads the body on another thread and starts the sequences. The call is registered with its connection.
   void Start(HttpConnection& connection, IncomingBody body);
+  // Keeps the place of the request in its tenant's quota until all sequences have ended.
+  void Hold(Permit permit) { permit_ = std::move(permit); }
   void Abandon() override;
   void Describe(AccessRecord& record) const override;
 
@@ -42,6 +44,8 @@ class CompletionCall : public Exchange, public std::enable_shared_from_this<Comp
   const std::shared_ptr<LoopLink> loop_;
   ServerContext& context_;
   const std::weak_ptr<HttpConnection> connection_;
+  const Visitor visitor_;
+  Permit permit_;
 
   // Written before the first event; then constant.
   CompletionRequest request_;

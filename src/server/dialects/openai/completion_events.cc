@@ -9,7 +9,10 @@ namespace tern::server {
 
 void CompletionCall::OnEvent(size_t index, GenerationEvent event) {
   const auto connection = connection_.lock();
-  if (event.last() && --unfinished_ == 0) reservation_ = {};
+  if (event.last() && --unfinished_ == 0) {
+    reservation_ = {};
+    permit_.Release();
+  }
   if (!connection || answered) return;
   const Status status = Guard([&] {
     Deliver(*connection, index, std::move(event));
@@ -20,6 +23,9 @@ void CompletionCall::OnEvent(size_t index, GenerationEvent event) {
 
 void CompletionCall::Deliver(HttpConnection& connection, size_t index, GenerationEvent event) {
   if (!event.status.ok()) return Fail(connection, event.status);
+  // A token may expire during a long stream.
+  if (streaming_ && !visitor_.Valid())
+    return Fail(connection, Unavailable("the credentials of this request are no longer valid"));
   ChoiceText& choice = choices_[index];
   if (event.last()) {
     usage_.completion += event.generated;

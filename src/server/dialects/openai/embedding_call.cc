@@ -42,7 +42,8 @@ class EmbeddingCall::QueuedRun {
 };
 
 std::shared_ptr<PipelineModel> EmbedderOf(const std::shared_ptr<ModelVersion>& version) {
-  auto model = std::dynamic_pointer_cast<PipelineModel>(version);
+  const auto behind = version->behind();  // during a rollout, the stable version makes the embeddings
+  auto model = std::dynamic_pointer_cast<PipelineModel>(behind ? behind : version);
   if (!model) return nullptr;
   const pipeline::Binding& binding = model->parts().steps->binding();
   if (binding.inputs.size() != 1 || binding.outputs.size() != 1 || binding.frames ||
@@ -54,7 +55,10 @@ std::shared_ptr<PipelineModel> EmbedderOf(const std::shared_ptr<ModelVersion>& v
 }
 
 EmbeddingCall::EmbeddingCall(HttpConnection& connection)
-    : loop_(connection.link()), context_(connection.context()), connection_(connection.weak_from_this()) {}
+    : loop_(connection.link()),
+      context_(connection.context()),
+      connection_(connection.weak_from_this()),
+      visitor_(connection.visitor()) {}
 
 void EmbeddingCall::Describe(AccessRecord& record) const {
   const std::lock_guard lock(mutex_);
@@ -86,6 +90,7 @@ void EmbeddingCall::Answer(HttpReply reply) {
   loop_->Post([self = shared_from_this(), this, posted] {
     if (const auto connection = connection_.lock()) connection->ReplyLater(*this, std::move(*posted));
     reservation_ = {};
+    permit_.Release();
   });
 }
 
@@ -115,7 +120,10 @@ RequestFault EmbeddingCall::Begin(std::string_view body) {
 }
 
 Status EmbeddingCall::FindModel() {
-  auto found = context_.models->Find(request_.model);
+  // A model that the client must not use looks like one that does not exist.
+  auto found = visitor_.PermitsModel(request_.model)
+                   ? context_.models->Find(request_.model)
+                   : Result<std::shared_ptr<ModelVersion>>(NotFound("not permitted"));
   if (!found.ok())
     return Status(found.status().code() == Code::kUnavailable ? Code::kUnavailable : Code::kNotFound,
                   StrCat("The model `", request_.model, "` does not exist or is not loaded"));
@@ -184,6 +192,7 @@ Status EmbeddingCall::Submit() {
   const auto call = std::make_shared<ModelCall>(shared_from_this());
   call->request.arrived = arrived;
   call->request.trace = trace;
+  SetTenant(visitor_, call->request);
   const std::pair<std::string, Values> sources[] = {
       {input.tensor, &Row::ids}, {input.mask, &Row::mask}, {input.type_ids, &Row::types}};
   for (const auto& [name, values] : sources) {

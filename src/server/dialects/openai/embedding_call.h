@@ -18,6 +18,8 @@ class EmbeddingCall : public Exchange, public std::enable_shared_from_this<Embed
  public:
   explicit EmbeddingCall(HttpConnection& connection);
   void Start(HttpConnection& connection, IncomingBody body);
+  // Keeps the place of the request in its tenant's quota until it is answered.
+  void Hold(Permit permit) { permit_ = std::move(permit); }
   void Abandon() override;
   void Describe(AccessRecord& record) const override;
 
@@ -43,6 +45,8 @@ class EmbeddingCall : public Exchange, public std::enable_shared_from_this<Embed
   const std::shared_ptr<LoopLink> loop_;
   ServerContext& context_;
   const std::weak_ptr<HttpConnection> connection_;
+  const Visitor visitor_;
+  Permit permit_;
 
   EmbeddingRequest request_;
   std::shared_ptr<PipelineModel> model_;  // set under mutex_, because Describe may come earlier

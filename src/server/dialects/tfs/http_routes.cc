@@ -5,6 +5,7 @@
 #include "server/dialects/tfs/data_types.h"
 #include "server/dialects/tfs/metadata.h"
 #include "server/dialects/tfs/status.h"
+#include "server/generate/generator.h"
 #include "server/http/json_writer.h"
 
 namespace tern::server::tfs {
@@ -22,10 +23,14 @@ void AppendStatus(std::string& out, const VersionStatus& status) {
   out += "}}";
 }
 
-// The time at which the server answered its first request of this kind. OpenAI's clients require a number.
-int64_t Created() {
-  static const auto created = std::chrono::system_clock::now();
-  return std::chrono::duration_cast<std::chrono::seconds>(created.time_since_epoch()).count();
+// When the model was loaded, if it knows. Otherwise the time at which the server answered its first request
+// of this kind, because OpenAI's clients require a number.
+int64_t Created(const Registry& models, const std::string& model) {
+  static const auto first = std::chrono::system_clock::now();
+  const auto found = models.Find(model);
+  const TextGenerator* generator = found.ok() ? (*found)->generator() : nullptr;
+  return generator ? generator->info().created
+                   : std::chrono::duration_cast<std::chrono::seconds>(first.time_since_epoch()).count();
 }
 
 Result<HttpReply> ModelStatus(ServerContext& context, const ModelSpec& spec) {
@@ -40,10 +45,8 @@ Result<HttpReply> ModelStatus(ServerContext& context, const ModelSpec& spec) {
   AppendJson(out, spec.model);
   out += ",\"object\":\"model\"";
   AppendJsonKey(out, "created");
-  AppendJsonNumber(out, Created());
-  AppendJsonKey(out, "owned_by");
-  AppendJson(out, context.name);
-  return JsonReply(out + "}");
+  AppendJsonNumber(out, Created(*context.models, spec.model));
+  return JsonReply(out + ",\"owned_by\":\"tern\"}");
 }
 
 void AppendTensors(std::string& out, const char* key, const std::vector<SignatureTensor>& tensors) {

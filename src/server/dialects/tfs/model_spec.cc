@@ -1,23 +1,13 @@
 #include "server/dialects/tfs/model_spec.h"
 
 namespace tern::server::tfs {
-namespace {
-
-// Returns the version that a label names, or an empty text. No version has labels yet.
-std::string VersionOfLabel(const Registry& /*models*/, const std::string& /*model*/,
-                           const std::string& /*label*/) {
-  return {};
-}
-
-}  // namespace
-
 Result<std::shared_ptr<ModelVersion>> FindVersion(const Registry& models, const ModelSpec& spec) {
-  std::string version = spec.version;
+  const std::string& version = spec.version;
   if (!spec.label.empty() && !models.Versions(spec.model).empty()) {
-    version = VersionOfLabel(models, spec.model, spec.label);
-    if (version.empty())
-      return InvalidArgument("Unrecognized servable version label: ", spec.label, " of model '", spec.model,
-                             "'");
+    auto labelled = models.FindLabel(spec.model, spec.label);
+    if (labelled.ok() || labelled.status().code() != Code::kNotFound) return labelled;
+    return InvalidArgument("Unrecognized servable version label: ", spec.label, " of model '", spec.model,
+                           "'");
   }
   auto found = models.Find(spec.model, version);
   if (found.ok()) return found;

@@ -1,0 +1,54 @@
+// What the memory budget knows about one version of a model.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/core/model_version.h"
+
+namespace tern::server {
+
+class ResidentVersion;
+
+struct Account {
+  // Loads the version. `first` is true until it has succeeded once. Called on the threads of the budget.
+  using LoadFunction = std::function<Result<std::shared_ptr<ModelVersion>>(bool first)>;
+  enum class State { kEvicted, kQueued, kLoading, kResident };
+
+  std::string model, version;
+  uint64_t file_bytes = 0;  // size of its files; an estimate of the first load's memory
+  bool pinned = false;
+  LoadFunction load;
+
+  std::atomic<uint64_t> hits{0};  // requests since Touch was called last
+
+  // The rest is guarded by the budget's lock.
+  State state = State::kEvicted;
+  ResidentVersion* owner = nullptr;       // null before the first load, and when the version is gone
+  uint64_t charged = 0;                   // bytes of the budget that it takes now
+  uint64_t cost = 0;                      // resident bytes, as measured last; 0: never loaded
+  std::chrono::nanoseconds load_time{0};  // decayed mean
+  uint64_t loads = 0, evictions = 0;
+  double uses = 0;  // requests; those of long ago count less
+  Clock::time_point touched{};
+  Status error;  // of the last load
+  int failures = 0;
+  Clock::time_point retry_at{};  // after failures, requests are refused until then
+
+  // Adds the requests since the last call and lets the earlier ones decay.
+  void Touch(Clock::time_point now);
+  // Returns what is lost per byte if the version is evicted: its uses times the time of a load. The version
+  // with the least value is evicted first.
+  double Value() const;
+  // Returns the bytes that a load is expected to take.
+  uint64_t Estimate(uint64_t budget) const;
+  // Records a failed load. The pause before the next one doubles with each failure.
+  void Fail(const Status& status, Clock::time_point now);
+  void Succeed(uint64_t bytes, std::chrono::nanoseconds duration);
+};
+
+// Returns the size of a file, or of all files below a folder.
+uint64_t FileBytes(const std::string& path);
+
+}  // namespace tern::server

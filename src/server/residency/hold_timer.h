@@ -1,0 +1,33 @@
+// A thread that ends the waiting of requests whose time-out passes while their model is loaded.
+#pragma once
+#include <memory>
+#include <thread>
+
+#include "server/core/message.h"
+
+namespace tern::server {
+
+class Expiring {
+ public:
+  virtual ~Expiring() = default;
+  // Answers all calls whose time-out has passed. Called on the timer's thread.
+  virtual void Expire(Clock::time_point now) = 0;
+};
+
+// Thread-safe. The thread is started with the first time.
+class HoldTimer {
+ public:
+  HoldTimer();
+  ~HoldTimer();
+  HoldTimer(const HoldTimer&) = delete;
+  HoldTimer& operator=(const HoldTimer&) = delete;
+  // Calls Expire at `time`, if the object still exists then.
+  void Add(Clock::time_point time, std::weak_ptr<Expiring> object);
+
+ private:
+  struct State;  // shared with the thread, which may destroy the timer together with an object
+  const std::shared_ptr<State> state_;
+  std::thread thread_;
+};
+
+}  // namespace tern::server

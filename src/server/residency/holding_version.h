@@ -1,0 +1,78 @@
+// A version of a model that holds requests while no loaded version can run them.
+#pragma once
+#include <list>
+#include <mutex>
+#include <optional>
+
+#include "server/core/model_version.h"
+#include "server/residency/hold_timer.h"
+#include "server/scheduler/removable.h"
+
+namespace tern::server {
+
+// A share in a version that runs requests. Whoever submits a request holds one until Submit has returned, so
+// that a version whose only lease is yours gets no more requests.
+using Lease = std::shared_ptr<const std::shared_ptr<ModelVersion>>;
+
+// Thread-safe. While there is a target, requests go to it. Otherwise they wait until Open, Refuse, their
+// time-out or their cancellation. Each request is forwarded or answered exactly once: whoever takes it out of
+// the list does that.
+class HoldingVersion : public ModelVersion,
+                       public Removable,
+                       public Expiring,
+                       public std::enable_shared_from_this<HoldingVersion> {
+ public:
+  HoldingVersion(ModelConfig config, std::string version, std::shared_ptr<HoldTimer> timer)
+      : ModelVersion(std::move(config), std::move(version)), timer_(std::move(timer)) {}
+  ~HoldingVersion() override;
+
+  void Submit(std::shared_ptr<Call> call) override;
+  bool RefuseIfOverloaded(Call& call) override;
+  size_t MemoryBytes() const override;
+  size_t Pending() const override;
+  std::vector<std::pair<std::string, double>> Metrics() const override;
+  void Drain(std::chrono::milliseconds limit, bool refuse) override;
+  bool Drained() const override;
+  void Expire(Clock::time_point now) override;
+
+  // Copies the signatures of a version, so that clients can ask for them while there is no target. Call it
+  // before other threads use this version.
+  void DescribeLike(const ModelVersion& other);
+  const std::vector<Signature>* signatures() const override { return signatures_ ? &*signatures_ : nullptr; }
+
+  // Sets the target and submits the requests that wait, in their order.
+  void Open(const std::shared_ptr<ModelVersion>& target);
+  // Removes the target and returns its lease. It still has the requests that it has accepted.
+  Lease Close();
+  // Answers the requests that wait with an error.
+  void Refuse(const Status& status, std::chrono::milliseconds retry_after = {});
+  size_t held() const;  // requests that wait
+
+ protected:
+  // Called when a request gets the target at once, after one began to wait, and when one has waited.
+  virtual void OnHit() {}
+  virtual void OnWait() {}
+  virtual void OnForward(std::chrono::nanoseconds /*held*/) {}
+  Lease lease() const;  // null if there is no target
+
+ private:
+  struct Held {
+    std::shared_ptr<Call> call;
+    Clock::time_point since, expires;
+  };
+  using List = std::list<Held>;
+  void Hold(const std::shared_ptr<Call>& call);
+  void Cancel(const Call& call);
+  void Answer(const Held& held, const Status& status, FailReason reason,
+              std::chrono::milliseconds retry_after = {});
+  void Forward(Held held, ModelVersion& target);
+
+  const std::shared_ptr<HoldTimer> timer_;
+  std::optional<std::vector<Signature>> signatures_;  // their models only describe them
+  mutable std::mutex mutex_;
+  Lease target_;
+  List list_;
+  bool refusing_ = false;  // Drain has ended: there will be no target
+};
+
+}  // namespace tern::server

@@ -1,0 +1,101 @@
+// Copies of a repository's models on the local disk, in the layout that the server loads.
+//   models/NAME     a symbolic link to the current copy of a model, replaced atomically
+//   copies/ID       a copy, which does not change any more; unchanged files of two copies are hard links
+//   copies/ID.list  its files with their sizes, versions and checksums
+//   incoming/ID     a copy that is not complete; removed at the next start
+#pragma once
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "server/store/copy_list.h"
+
+namespace tern::server {
+
+// Thread-safe, but only one thread at a time may change a model.
+class CacheFolder {
+ public:
+  // Uses the folder `root`, which is created if it is missing. Fails if another server uses it, or if it
+  // belongs to another repository than `url`. Copies whose files are missing or have another size are
+  // removed. `most`: limit on the bytes of all copies; 0: what the disk has.
+  static Result<std::unique_ptr<CacheFolder>> Open(const std::string& root, const std::string& url,
+                                                   uint64_t most);
+  ~CacheFolder();
+
+  std::string models() const { return root_ + "/models"; }
+  std::vector<std::string> Models() const;
+  bool Has(const std::string& model) const;  // a copy of the model is there
+  CopiedFiles Current(const std::string& model) const;
+
+  // Removes files of copies that were replaced, oldest first, until `bytes` more fit. Fails with
+  // kResourceExhausted and the numbers if they do not. Returns how many bytes fit.
+  Result<uint64_t> MakeRoom(uint64_t bytes);
+  // Removes copies that were replaced this long ago. Files that a current copy shares stay in their old
+  // places, because a version that was loaded from there may be loaded again from there.
+  void RemoveReplaced(std::chrono::seconds age);
+  uint64_t Bytes() const;
+
+  // A copy that grows. The destructor removes it, unless it was published.
+  class NewCopy {
+   public:
+    ~NewCopy();
+    NewCopy(const NewCopy&) = delete;
+    NewCopy& operator=(const NewCopy&) = delete;
+    // The path for a new file. Creates its folder.
+    Result<std::string> PathFor(const std::string& file) const;
+    void Add(const std::string& file, CopiedFile copied) { files_[file] = std::move(copied); }
+    // Adds a file of the current copy. Returns false if that is not possible.
+    bool Link(const std::string& file, const CopiedFile& current);
+    void Remove(const std::string& file);
+    const CopiedFiles& files() const { return files_; }
+
+   private:
+    friend class CacheFolder;
+    NewCopy(std::string folder, std::string current)
+        : folder_(std::move(folder)), current_(std::move(current)) {}
+    std::string folder_;   // empty: published
+    std::string current_;  // the current copy; empty: none
+    CopiedFiles files_;
+  };
+  Result<std::unique_ptr<NewCopy>> Begin(const std::string& model);
+  // Makes the new copy the current one.
+  Status Publish(const std::string& model, NewCopy& copy);
+  // Lists a model that has no copy yet.
+  Status AddName(const std::string& model);
+  void Remove(const std::string& model);
+
+ private:
+  struct Model {
+    std::string copy;  // its id; empty: only the name is known
+    CopiedFiles files;
+  };
+  struct Replaced {
+    std::string copy;
+    std::chrono::steady_clock::time_point since;
+    uint64_t pruned = 0;  // changes_ when its files were removed
+  };
+  CacheFolder(std::string root, uint64_t most) : root_(std::move(root)), most_(most) {}
+  Status Prepare(const std::string& url);
+  void ReadCopies();
+  bool ReadCopy(const std::string& model);
+  Status PointTo(const std::string& model, const std::string& target);
+  void RemoveCopy(const std::string& copy);
+  // Removes the files that no current copy shares. Returns whether nothing is left.
+  bool Prune(Replaced& replaced);
+  std::string NewId(const std::string& model);
+  uint64_t Room();
+
+  const std::string root_;
+  const uint64_t most_;
+  int lock_ = -1;
+  mutable std::mutex mutex_;
+  std::map<std::string, Model> models_;
+  std::vector<Replaced> replaced_;
+  uint64_t next_ = 0;
+  uint64_t changes_ = 1;  // of current copies
+};
+
+}  // namespace tern::server

@@ -1,0 +1,38 @@
+// Sorts the objects of a repository by model and version. Names in a listing come from outside: nothing in
+// them may lead out of the folder of the copy.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/store/object_store.h"
+
+namespace tern::server {
+
+// A version of a model, or the files beside its versions. It is copied as a whole.
+struct RemoteUnit {
+  std::vector<ObjectInfo> files;  // sorted by path
+  std::string signature;          // changes with any of the files
+  double age = -1;                // seconds since the last change of a file; -1: unknown
+  bool complete = false;          // an index lists all of it
+  const ObjectInfo* Find(const std::string& path) const;
+};
+
+struct RemoteModel {
+  Status status;                            // why the model cannot be copied
+  std::map<std::string, RemoteUnit> units;  // by version; "" has the files beside the versions
+};
+
+struct RemoteListing {
+  std::map<std::string, RemoteModel> models;
+  std::vector<std::string> ignored;  // keys outside the folder of a model, or without a valid name of one
+};
+
+// Hidden files, markers of folders and files outside the folders of models are skipped.
+RemoteListing SortListing(std::vector<ObjectInfo> objects);
+
+// Fails if the key of an object is not a plain relative path: at most 1,024 bytes and 16 folders, no part
+// that is empty, "." or "..", no control character and no backslash.
+Status CheckKey(std::string_view key);
+
+}  // namespace tern::server
