@@ -108,6 +108,9 @@ class Arm final : public ModelVersion {
   bool RefuseIfOverloaded(Call& call) override { return own_->RefuseIfOverloaded(call); }
   std::shared_ptr<ModelVersion> behind() const override { return own_; }
   const std::vector<Signature>* signatures() const override { return own_->signatures(); }
+  bool Ready() const override { return own_->Ready(); }
+  std::shared_ptr<const ModelProcess> process() const override { return own_->process(); }
+  uint64_t Hangs() const override { return own_->Hangs(); }
   TextGenerator* generator() override { return own_->generator(); }
   size_t MemoryBytes() const override { return own_->MemoryBytes(); }
   size_t Pending() const override { return own_->Pending(); }
@@ -145,6 +148,9 @@ class Splitter final : public ModelVersion {
   bool RefuseIfOverloaded(Call& call) override { return stable_->RefuseIfOverloaded(call); }
   std::shared_ptr<ModelVersion> behind() const override { return stable_->behind(); }
   const std::vector<Signature>* signatures() const override { return stable_->signatures(); }
+  bool Ready() const override { return stable_->Ready(); }
+  std::shared_ptr<const ModelProcess> process() const override { return stable_->process(); }
+  uint64_t Hangs() const override { return stable_->Hangs(); }
   TextGenerator* generator() override { return stable_->generator(); }
   size_t MemoryBytes() const override { return stable_->MemoryBytes(); }
   size_t Pending() const override { return stable_->Pending(); }
