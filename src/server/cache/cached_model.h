@@ -27,6 +27,9 @@ class CachedModel final : public ModelVersion,
   const std::shared_ptr<ModelVersion>& model() const { return model_; }
   const std::vector<Signature>* signatures() const override { return model_->signatures(); }
   TextGenerator* generator() override { return model_->generator(); }
+  bool Ready() const override { return model_->Ready(); }
+  std::shared_ptr<const ModelProcess> process() const override { return model_->process(); }
+  uint64_t Hangs() const override { return model_->Hangs(); }
   std::string StateNote() const override { return model_->StateNote(); }
   size_t MemoryBytes() const override { return model_->MemoryBytes(); }
   size_t Pending() const override { return model_->Pending(); }
