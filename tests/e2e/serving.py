@@ -21,12 +21,12 @@ BACKENDS = pathlib.Path(TERN).resolve().parents[1] / "backends"  # the sample pl
 class Server:
     """A `tern serve` process. The operating system chooses its ports. `start` waits until all models are loaded."""
 
-    def __init__(self, folder, *args, env=None, tern=TERN):
+    def __init__(self, folder, *args, env=None, tern=None):
         self.folder = pathlib.Path(folder)
         self.ready_file = self.folder / "ready.json"
         self.out = open(self.folder / "serve.out", "w+b")
         ports = ["--address", "127.0.0.1", "--http-port", "0", "--grpc-port", "0", "--metrics-port", "0"]
-        self.process = subprocess.Popen([tern, "serve", *ports, "--ready-file", self.ready_file, *map(str, args)], stdout=self.out,
+        self.process = subprocess.Popen([tern or TERN, "serve", *ports, "--ready-file", self.ready_file, *map(str, args)], stdout=self.out,
                                         stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
         self.ports = None
 

@@ -124,7 +124,10 @@ TEST_F(HttpAccessTest, EveryRouteNeedsItsRight) {
     };
     EXPECT_EQ(ParseRoute(expected->path).kind, static_cast<RouteKind>(i)) << expected->path;
     EXPECT_EQ(status("") == 401, expected->right != Right::kHealth) << expected->path;
-    EXPECT_EQ(status("Authorization: Bearer wrong\r\n") == 401, expected->right != Right::kHealth);
+    // After many wrong tokens, the address gets 429.
+    const int wrong = status("Authorization: Bearer wrong\r\n");
+    EXPECT_EQ(wrong == 401 || wrong == 429, expected->right != Right::kHealth)
+        << expected->path << " " << wrong;
     for (const auto& [name, roles] : users)
       EXPECT_EQ(status(Bearer(name)) == 403, !Permits(roles, expected->right))
           << name << " " << expected->path;
