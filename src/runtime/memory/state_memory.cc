@@ -125,7 +125,9 @@ void StateMemory::Resize(int axis, int64_t rows, int64_t length) {
              axis_);
   const auto first = static_cast<size_t>(axis), last = static_cast<size_t>(axis_);
   const int64_t old_rows = dims_[first], outer = CountBetween(dims_, 0, first);
-  const int64_t capacity = CapacityFor(std::max(length, length_));
+  // Unlike other changes, this one also gives memory back.
+  int64_t capacity = kFirstCapacity;
+  while (capacity < std::max(length, length_)) capacity *= 2;
   if (!strided_ || capacity != capacity_) Move(capacity, true);
   const size_t row = BytesOf(dtype_, static_cast<size_t>(CountBetween(dims_, first + 1, last) * capacity *
                                                          CountBetween(dims_, last + 1, dims_.size())));

@@ -62,7 +62,9 @@ Result<std::shared_ptr<CachedModel>> CachedModel::Create(std::shared_ptr<ModelVe
                            "': response_cache excludes models with sequences, decoupled responses or "
                            "generated text");
   std::shared_ptr<CachedModel> cached(new CachedModel(std::move(model), std::move(cache), models));
-  TERN_TRY(cached->Identities().status());
+  // A step whose responses cannot be cached now, as during a rollout, turns the cache off meanwhile.
+  const Status usable = cached->Identities().TakeStatus();
+  if (!usable.ok() && usable.code() != Code::kUnavailable) return usable;
   return cached;
 }
 
@@ -79,7 +81,7 @@ Result<std::vector<std::string>> CachedModel::Identities() const {
       return InvalidArgument("model '", config().name, "': response_cache excludes the step '", step.model,
                              "', because it ", reason);
     if (version->identity().empty())
-      return InvalidArgument("model '", config().name, "': the step '", step.model, "' has no identity");
+      return Unavailable("model '", config().name, "': the step '", step.model, "' has no identity");
     identities.push_back(version->identity());
   }
   return identities;
@@ -95,13 +97,14 @@ void CachedModel::Submit(std::shared_ptr<Call> call) {
                               " is not at ready state"),
                   FailReason::kRejected);
   }
+  if (call->request.uncached) return model_->Submit(std::move(call));
   auto identities = Identities();
   // A step of the ensemble is gone, or has become one whose responses are not cached.
   if (!identities.ok()) return model_->Submit(std::move(call));
   search->identities = std::move(*identities);
   search->call = std::move(call);
   if (InputBytes(search->call->request) <= kMaxBytesAtOnce) return LookUp(search);
-  Track(search);
+  if (!Track(search)) return OnFound(search, nullptr);
   const auto look_up = [self = shared_from_this(), search] {
     const Status status = Guard([&]() -> Status {
       self->LookUp(search);
@@ -119,7 +122,7 @@ void CachedModel::LookUp(const std::shared_ptr<Search>& search) {
   InjectDelay(Phase::kCache);
   if (const auto found = cache_->FindNow(search->key)) return OnFound(search, found);
   if (!cache_->shared()) return OnFound(search, nullptr);
-  if (!search->tracked) Track(search);
+  if (!search->tracked && !Track(search)) return OnFound(search, nullptr);
   search->call->OnCancel([weak = weak_from_this(), search] {
     const auto self = weak.lock();
     if (!self || !search->Claim()) return;
@@ -191,10 +194,12 @@ void CachedModel::Refuse(Call& call, Status status, FailReason reason) {
   call.Respond(std::move(response));
 }
 
-void CachedModel::Track(const std::shared_ptr<Search>& search) {
+bool CachedModel::Track(const std::shared_ptr<Search>& search) {
   const std::lock_guard lock(mutex_);
+  if (draining_.load(std::memory_order_acquire)) return false;
   search->tracked = true;
   searches_.emplace(search.get(), search);
+  return true;
 }
 
 void CachedModel::Forget(const Search& search) {

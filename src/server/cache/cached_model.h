@@ -53,8 +53,8 @@ class CachedModel final : public ModelVersion,
   void Miss(Search& search);
   void Store(const CacheKey& key, const Response& response);
   void Refuse(Call& call, Status status, FailReason reason);
-  // Makes Drain wait for a search that continues on another thread.
-  void Track(const std::shared_ptr<Search>& search);
+  // Makes Drain wait for a search that continues on another thread. Returns false if Drain has begun.
+  bool Track(const std::shared_ptr<Search>& search);
   void Forget(const Search& search);
 
   const std::shared_ptr<ModelVersion> model_;

@@ -71,6 +71,8 @@ class ModelVersion {
   virtual size_t Pending() const = 0;  // requests in the queue
   // False while the model's process is being restarted.
   virtual bool Ready() const { return true; }
+  // True if the object only holds requests until a version is loaded.
+  virtual bool placeholder() const { return false; }
   // The process of an isolated model, else null.
   virtual std::shared_ptr<const ModelProcess> process() const { return nullptr; }
   // The number of executions that exceeded ModelConfig::execution_timeout.

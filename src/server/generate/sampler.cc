@@ -142,7 +142,7 @@ int64_t Sampler::Draw() {
 Result<int64_t> Sampler::Choose(const float* scores, int64_t vocabulary) {
   const bool changed = options_.presence_penalty != 0 || options_.frequency_penalty != 0 ||
                        options_.repetition_penalty != 1 || !options_.bias.empty();
-  const bool greedy = options_.temperature == 0;
+  const bool greedy = options_.temperature < 1e-5;  // 1 / temperature must be finite
   int64_t token = LargestScore(scores, vocabulary);
   if (token < 0 || !std::isfinite(scores[token]))
     return Status(Code::kInternal, "the model's scores of the next token are not finite numbers");

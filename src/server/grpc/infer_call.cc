@@ -19,7 +19,9 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   InferParseOptions options;
   options.shared_memory = visitor_.Has(Right::kSharedMemory) ? context.shared_memory : nullptr;
   options.tensors = context.limits.tensors;
-  options.bytes = limit;
+  // A short message may stand for many values (one value for a whole tensor).
+  options.bytes = std::min<uint64_t>(
+      limit, std::max<uint64_t>(context.limits.body_bytes, uint64_t{8} * message.bytes.size()));
   InferMessage parsed;
   Status status = Decode(message.bytes, options, parsed);
   request = std::move(parsed.request);

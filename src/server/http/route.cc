@@ -150,7 +150,8 @@ RouteKind RootRoute(Segments& path, Route& route) {
     const Segments openai = path;
     return path.Take() == "models" && !path.done() ? TfsRoute(path, route) : OpenAiRoute(openai);
   }
-  if (word == "monitoring" && path.Take() == "prometheus") word = path.Take();  // TensorFlow Serving's path
+  if (word == "monitoring")  // TensorFlow Serving's path
+    word = path.Take() == "prometheus" && path.Take() == "metrics" ? "metrics" : "";
   if (word == "metrics") {
     const bool end = path.done() || (path.Take().empty() && path.done());
     return end ? RouteKind::kMetrics : RouteKind::kNotFound;

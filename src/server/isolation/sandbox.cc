@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -58,7 +59,10 @@ Status Permit(int rules, const std::string& path) {
 
 Status SetLimits(const SandboxLimits& limits) {
   TERN_TRY(Limit(RLIMIT_CORE, 0, "limit of core files"));
-  TERN_TRY(Limit(RLIMIT_FSIZE, limits.arena_bytes, "limit of shared memory"));
+  // What the child writes to shared memory is copied by the server, so it counts like memory.
+  const uint64_t shared =
+      limits.memory_bytes > 0 ? std::min(limits.arena_bytes, limits.memory_bytes) : limits.arena_bytes;
+  TERN_TRY(Limit(RLIMIT_FSIZE, shared, "limit of shared memory"));
   if (limits.open_files > 0) TERN_TRY(Limit(RLIMIT_NOFILE, limits.open_files, "limit of open files"));
   if (limits.cpu_secs > 0) TERN_TRY(Limit(RLIMIT_CPU, limits.cpu_secs, "limit of processor time"));
   if (limits.memory_bytes > 0) TERN_TRY(Limit(RLIMIT_AS, limits.memory_bytes, "limit of memory"));

@@ -51,7 +51,6 @@ constexpr int kPermitted[] = {
     SYS_exit_group,
     SYS_sched_yield,
     SYS_sched_getaffinity,
-    SYS_sched_setaffinity,
     SYS_sched_getparam,
     SYS_sched_getscheduler,
     SYS_getcpu,
@@ -211,6 +210,7 @@ Status FilterSystemCalls() {
   // The C library passes CLONE_THREAD for threads and not for processes.
   constexpr uint32_t kThread = 0x00010000, kNamespaces = 0x7E020080;
   program.PermitIf(SYS_clone, 0, kThread | kNamespaces, {kThread}, EPERM);
+  program.PermitIf(SYS_sched_setaffinity, 0, kAll, {0}, EPERM);
   program.PermitIf(SYS_tgkill, 0, kAll, {static_cast<uint32_t>(getpid())}, EPERM);
   program.PermitIf(SYS_fcntl, 1, kAll,
                    {F_GETFL, F_SETFL, F_GETFD, F_SETFD, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS}, EPERM);

@@ -45,7 +45,9 @@ std::vector<std::string> ChildEnvironment(bool sandbox) {
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    if (StartsWith(name, "TERN_SERVE_") || name == kChildVariable || (sandbox && !Harmless(name))) continue;
+    if (StartsWith(name, "TERN_SERVE_") || name == "TERN_TOKEN" || name == kChildVariable ||
+        (sandbox && !Harmless(name)))
+      continue;
     out.emplace_back(text);
   }
   out.push_back(StrCat(kChildVariable, "=1"));

@@ -11,11 +11,15 @@ namespace tern::server {
 
 namespace {
 
-// By default, the file is in the first repository. Its name begins with a dot, so it is not a model.
+// By default, the file is in the first local repository, or in the folder of copies of remote ones. Its name
+// begins with a dot, so it is not a model.
 std::string RolloutStateFile(const ServeOptions& options) {
   if (!options.rollout_state.empty()) return options.rollout_state;
   const auto& folders = options.repository.folders;
-  return folders.empty() ? "" : folders[0] + "/.tern-rollouts.json";
+  for (const std::string& folder : folders)
+    if (folder.find("://") == std::string::npos) return folder + "/.tern-rollouts.json";
+  const std::string& copies = options.repository.store.cache_folder;
+  return copies.empty() ? "" : copies + "/.tern-rollouts.json";
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "no-auto-complete", SettingKind::kFlag, "", "disable-auto-complete-config",
      "do not fill in missing parts of configurations from the model files"},
     {"Models", "rollout-state", SettingKind::kText, "FILE", "",
-     "keep labels and the state of rollouts in FILE (.tern-rollouts.json in the first --repository)"},
+     "keep labels and the state of rollouts in FILE (.tern-rollouts.json in the first local --repository, else in --repository-cache)"},
     {"Models", "change-order", SettingKind::kText, "ORDER", "",
      "load-first: old versions serve until new ones are ready. unload-first: old versions are unloaded before, "
      "and requests wait; takes less memory (load-first)"},

@@ -78,8 +78,7 @@ Status AnswerReader::Deliver(HttpAnswer& answer, std::string_view piece) {
       return ResourceExhausted("the answer is longer than ", request_.max_body_bytes, " bytes");
     return request_.sink(answer, piece);
   }
-  const uint64_t limit =
-      request_.sink ? std::min<uint64_t>(kErrorBytes, request_.max_body_bytes) : request_.max_body_bytes;
+  const uint64_t limit = request_.sink ? kErrorBytes : request_.max_body_bytes;
   if (piece.size() > limit - answer.body.size())
     return ResourceExhausted("the answer is longer than ", limit, " bytes");
   answer.body += piece;
@@ -114,7 +113,8 @@ Status AnswerReader::ReadBody(const BodyFraming& framing, HttpAnswer& answer) {
   if (framing.kind == BodyFraming::Kind::kChunked) return ReadChunks(answer);
   if (framing.kind == BodyFraming::Kind::kUntilClose) return ReadUntilClose(answer);
   if (framing.kind == BodyFraming::Kind::kNone) return {};
-  if (framing.length > request_.max_body_bytes)
+  const bool content = !request_.sink || answer.status == 200 || answer.status == 206;
+  if (content && framing.length > request_.max_body_bytes)
     return ResourceExhausted("the answer has ", framing.length, " bytes, more than ",
                              request_.max_body_bytes);
   for (uint64_t left = framing.length;;) {
@@ -205,6 +205,9 @@ void HttpClient::Keep(const std::string& place, std::unique_ptr<ClientSocket> so
 }
 
 Result<HttpAnswer> HttpClient::SendOnce(const Url& url, const HttpRequest& request, const Stop& stop) {
+  for (const auto& [name, value] : request.fields)
+    if (StrCat(name, value).find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
+      return InvalidArgument("field '", name, "' of a request has a line end");
   const std::string place = PlaceOf(url), text = RequestText(url, request);
   for (bool reuse = true;; reuse = false) {
     std::unique_ptr<ClientSocket> socket = reuse ? TakeIdle(place) : nullptr;

@@ -32,6 +32,8 @@ class ModelLoads {
   void Refuse(const std::string& model, const Status& status);
 
   Catalogue& catalogue() { return catalogue_; }
+  // True while clients find the model, also between unloading and loading.
+  bool Published(const std::string& model) const { return !registry_.Versions(model).empty(); }
 
  private:
   // Versions that were unloaded before their successors are loaded (ChangeOrder::kUnloadFirst). `holders`

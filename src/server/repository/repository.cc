@@ -293,7 +293,7 @@ Status FolderRepository::Unload(const std::string& model, bool dependents) {
     return Unavailable("explicit model load / unload is not allowed if polling is enabled");
   auto& catalogue = loads_.catalogue();
   catalogue.Forget(model);
-  if (!catalogue.Live(model)) return {};
+  if (!catalogue.Live(model) && !loads_.Published(model)) return {};
   const std::vector<std::string> steps = catalogue.With(model, [](CatalogueEntry& e) { return e.steps; });
   UnloadDependents(model);
   loads_.Unload(model, "unloaded", kUnloadLimit);

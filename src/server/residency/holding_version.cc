@@ -57,16 +57,17 @@ void HoldingVersion::Hold(const std::shared_ptr<Call>& call) {
     if (const auto self = weak.lock()) self->Cancel(*raw);
   });
   Lease target;
-  bool refused = false;
+  bool refused = false, arm = false;
   {
     const std::lock_guard lock(mutex_);
     target = target_;
     refused = refusing_;
     if (!target && !refused) list_.push_back(held);
+    if (!target && !refused && held.expires < armed_) armed_ = held.expires, arm = true;
   }
   if (target) return Forward(held, **target);
   if (refused) return Answer(held, NotReady(*this), FailReason::kRejected);
-  if (held.expires != kNever) timer_->Add(held.expires, weak_from_this());
+  if (arm) timer_->Add(held.expires, weak_from_this());
   OnWait();
   if (call->cancelled()) Cancel(*call);
 }
@@ -110,14 +111,20 @@ void HoldingVersion::Cancel(const Call& call) {
 
 void HoldingVersion::Expire(Clock::time_point now) {
   List taken;
+  Clock::time_point first = kNever;
   {
     const std::lock_guard lock(mutex_);
     for (auto it = list_.begin(); it != list_.end();) {
       const auto next = std::next(it);
-      if (it->expires <= now) taken.splice(taken.end(), list_, it);
+      if (it->expires <= now)
+        taken.splice(taken.end(), list_, it);
+      else
+        first = std::min(first, it->expires);
       it = next;
     }
+    armed_ = first;
   }
+  if (first != kNever) timer_->Add(first, weak_from_this());
   for (const Held& held : taken)
     Answer(held, Unavailable("Request timeout expired while model '", config().name, "' was loaded"),
            FailReason::kRejected);

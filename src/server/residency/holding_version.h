@@ -31,6 +31,7 @@ class HoldingVersion : public ModelVersion,
   size_t MemoryBytes() const override;
   size_t Pending() const override;
   bool Ready() const override;
+  bool placeholder() const override { return true; }
   std::shared_ptr<const ModelProcess> process() const override;
   uint64_t Hangs() const override;
   std::vector<std::pair<std::string, double>> Metrics() const override;
@@ -75,7 +76,8 @@ class HoldingVersion : public ModelVersion,
   mutable std::mutex mutex_;
   Lease target_;
   List list_;
-  bool refusing_ = false;  // Drain has ended: there will be no target
+  bool refusing_ = false;                               // Drain has ended: there will be no target
+  Clock::time_point armed_ = Clock::time_point::max();  // when the timer calls Expire next
 };
 
 }  // namespace tern::server

@@ -61,6 +61,7 @@ class RequestMirror::CopyCall final : public Call {
   CopyCall(std::shared_ptr<RequestMirror> mirror, std::unique_ptr<MirrorJob> job, bool control)
       : job_(std::move(job)), control_(control), mirror_(std::move(mirror)) {
     request = job_->request;
+    request.uncached = true;  // a response from the cache says nothing about the version
     request.arrived = started_ = Clock::now();
   }
   // Returns the job to the first caller, which must finish it.

@@ -183,7 +183,10 @@ VersionRoute Rollouts::MakeRoute(const std::string& model, Entry& entry, const V
   std::vector<std::string> loaded;
   for (const auto& version : versions) loaded.push_back(version->version());
   const bool automatic = versions.back()->config().parameters.contains(kRolloutParameter);
-  if (entry.extra.empty()) {
+  // Versions that are not loaded yet decide nothing.
+  const bool loading =
+      std::any_of(versions.begin(), versions.end(), [](const auto& v) { return v->placeholder(); });
+  if (entry.extra.empty() && !loading) {
     auto events = UpdateRelease(release, automatic, loaded);
     if (std::any_of(events.begin(), events.end(), [](const auto& e) { return e.change != "start"; }))
       stale_.insert(model);

@@ -152,7 +152,8 @@ Status Rollouts::Begin(const std::string& model, const RolloutRequest& request) 
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[model];
   if (!status.ok()) {
-    entry.release = before;
+    // Other decisions that were made meanwhile stay.
+    if (entry.release.stable == stable) entry.release.stable = before.stable;
     return status;
   }
   Release& release = entry.release;

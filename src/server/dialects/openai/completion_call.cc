@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "server/generate/template/chat_template.h"
 #include "server/http/json_writer.h"
@@ -13,12 +14,17 @@ class CompletionCall::Sink final : public GenerationSink {
  public:
   Sink(std::shared_ptr<CompletionCall> call, size_t index) : call_(std::move(call)), index_(index) {}
   void OnEvent(GenerationEvent event) override {
+    const bool last = event.last();
     auto posted = std::make_shared<GenerationEvent>(std::move(event));
-    call_->loop_->Post([call = call_, index = index_, posted] { call->OnEvent(index, std::move(*posted)); });
+    const auto call = last ? std::exchange(call_, nullptr) : call_;
+    if (!call) return;
+    const auto loop = call->loop_;
+    loop->Post([call, index = index_, posted] { call->OnEvent(index, std::move(*posted)); });
   }
 
  private:
-  const std::shared_ptr<CompletionCall> call_;
+  std::shared_ptr<CompletionCall>
+      call_;  // until the last event: the call holds the sequence, which holds this
   const size_t index_;
 };
 
@@ -161,7 +167,23 @@ GenerationOptions CompletionCall::OptionsOf(const std::vector<int64_t>& prompt, 
   return options;
 }
 
+// Refuses what the engine would refuse anyway, before every choice gets a copy of its prompt.
+Status CompletionCall::CheckSizes(const std::vector<std::vector<int64_t>>& prompts) const {
+  constexpr int64_t kMostSequences = 1024;
+  const int64_t count = static_cast<int64_t>(prompts.size()) * request_.n;
+  if (count > kMostSequences)
+    return InvalidArgument("the request has ", count, " sequences, more than ", kMostSequences);
+  const int64_t context = generator_->info().context;
+  for (const auto& prompt : prompts)
+    if (static_cast<int64_t>(prompt.size()) > context)
+      return InvalidArgument("This model's maximum context length is ", context,
+                             " tokens. However, the prompt has ", prompt.size(),
+                             " tokens. Please reduce the length of the messages or the prompt.");
+  return {};
+}
+
 Status CompletionCall::Submit(std::vector<std::vector<int64_t>> prompts) {
+  TERN_TRY(CheckSizes(prompts));
   writer_.emplace(chat_, request_.model, request_.logprobs, request_.include_usage,
                   generator_->info().tokenizer);
   Generations generations;

@@ -30,6 +30,7 @@ class CompletionCall : public Exchange, public std::enable_shared_from_this<Comp
   Status MakePrompts(std::vector<std::vector<int64_t>>& prompts);
   Result<std::string> RenderChat() const;
   GenerationOptions OptionsOf(const std::vector<int64_t>& prompt, int64_t choice) const;
+  Status CheckSizes(const std::vector<std::vector<int64_t>>& prompts) const;
   Status Submit(std::vector<std::vector<int64_t>> prompts);
   void Refuse(HttpReply reply);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "server/cache/cached_model.h"
 #include "server/http/base64.h"
@@ -17,9 +18,11 @@ class EmbeddingCall::ModelCall final : public Call {
 
  private:
   void OnResponse(Response response) override {
-    if (response.final) owner_->OnResponse(std::move(response));
+    if (!response.final) return;
+    const auto owner = std::exchange(owner_, nullptr);
+    owner->OnResponse(std::move(response));
   }
-  const std::shared_ptr<EmbeddingCall> owner_;
+  std::shared_ptr<EmbeddingCall> owner_;  // until the last response: the owner holds this call
 };
 
 // The next run, which waits for a worker thread. If it is dropped, because the server stops, the request
