@@ -1,5 +1,6 @@
 #include "server/repository/golden_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -82,12 +83,18 @@ class Parser {
   }
 
   Status ReadShape(Dims& dims) {
+    constexpr int64_t kMostElements = int64_t{1} << 40;
+    int64_t extent = 1;
     dims.clear();
     return json_.Array([&]() -> Status {
       JsonNumber number;
       int64_t dim = 0;
       TERN_TRY(json_.Number(number));
       TERN_TRY(ToInt64(number, dim));
+      // Also the strides of a tensor without elements must be numbers of 64 bits.
+      if (dim < 0 || __builtin_mul_overflow(extent, std::max<int64_t>(1, dim), &extent) ||
+          extent > kMostElements)
+        return InvalidArgument("the dim ", dim, " of a shape is negative or too large");
       dims.push_back(dim);
       return {};
     });
