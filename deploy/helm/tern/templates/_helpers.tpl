@@ -23,7 +23,7 @@ repository:
   {{- toYaml .Values.repositories | nindent 2 }}
 model-control: {{ .Values.modelControl }}
 repository-cache: /var/cache/tern
-repository-cache-bytes: {{ .Values.cache.bytes | int64 }}
+repository-cache-bytes: {{ .Values.cache.bytes }}
 exit-timeout-secs: {{ .Values.exitTimeout }}
 {{- with .Values.settings }}
 {{ toYaml . }}
