@@ -34,11 +34,15 @@ TERN_API_NAMESPACE {
     bool layers = false;       // the report has the errors and times of each layer
     bool sensitivity = false;  // the report has the error of the outputs per quantized layer
 
-    // Weight-only quantization. Only the methods gptq and awq need calibration data.
+    // Weight-only and dynamic quantization. All weight methods but "nearest" need calibration data.
     std::string weights;  // "int8" or "int4"; empty means static quantization
-    int64_t block = -1;   // inputs that share a scale: 0 (all), 16 or a multiple of 32; -1: default
+    // Weights along k that share a scale: 16, a multiple of 32, or 0 for one scale per output column. -1
+    // means 32 for int4 and 0 for int8.
+    int64_t block = -1;
     std::string weight_method = "nearest";  // or "gptq", "awq" or "adaround"
-    bool dynamic = false;                   // 8-bit weights; rows of activations are rounded in every run
+    // Dynamic quantization: int8 weights, and activations that are quantized at run time with one scale per
+    // row.
+    bool dynamic = false;
 
     std::vector<std::string> keep_float;  // names of layers that stay float
     bool external_data = false;           // an .onnx model's weights are stored in OUTPUT.data

@@ -19,7 +19,8 @@ Status CheckWeights(const Options& o) {
     return InvalidArgument("weight_method is '", o.weight_method, "', but must be one of ",
                            Join(compress::WeightMethodNames(), ", "));
   if (o.dynamic && (o.weights == "int4" || o.block >= 0))
-    return InvalidArgument("dynamic has weights of 8 bits with one scale per column, not int4 or a block");
+    return InvalidArgument(
+        "dynamic uses int8 weights with one scale per output column, so it excludes weights int4 and a block");
   if (o.block > 0 && o.block != 16 && o.block % 32 != 0)
     return InvalidArgument("block is ", o.block, ", but must be 0, 16 or a multiple of 32");
   if (o.block > 1 << 20) return InvalidArgument("block is ", o.block, ", but must be at most ", 1 << 20);

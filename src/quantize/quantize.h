@@ -21,8 +21,8 @@ struct Options {
   double min_sqnr = 0;
   bool fastest = false, layers = false, sensitivity = false;
   // Weight-only and dynamic quantization.
-  std::string weights;                    // "int8" or "int4"; empty: static quantization
-  int64_t block = -1;                     // inputs that share a scale; -1: 32 for int4, 0 (all) for int8
+  std::string weights;  // "int8" or "int4"; empty: static quantization
+  int64_t block = -1;   // weights along k that share a scale; -1: 32 for int4, 0 (all) for int8
   std::string weight_method = "nearest";  // nearest, gptq, awq or adaround
   bool dynamic = false;
   // Both.

@@ -21,7 +21,9 @@ namespace {
 class QuantizeTool : public Tool {
  public:
   const char* name() const override { return "quantize"; }
-  const char* summary() const override { return "quantize a model to 8-bit integers"; }
+  const char* summary() const override {
+    return "quantize a model to 8-bit integers, or its weights to 8 or 4 bits";
+  }
   const char* examples() const override {
     return "  tern quantize model.onnx -o int8.tern --calib photos --preprocess imagenet\n"
            "  tern quantize model.onnx -o int8.onnx --calib samples.npz --method kl --json\n"

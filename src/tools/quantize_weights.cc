@@ -24,7 +24,7 @@ void Print(const compress::WeightOnlyReport& report, const std::string& model, c
   double mean = 0;
   for (const auto& layer : report.layers) mean += layer.sqnr / static_cast<double>(report.layers.size());
   fmt::print(
-      "{}: {} layers, {:.1f} dB on average; their weights {} -> {} bytes; file {:.1f} % of {:.0f} bytes\n",
+      "{}: {} layers quantized, mean SQNR {:.1f} dB; their weights {} -> {} bytes; file size {:.1f} % of {:.0f} bytes\n",
       out, report.layers.size(), mean, report.bytes_before, report.bytes_after, 100 * after / before, before);
 }
 
@@ -34,14 +34,17 @@ void WeightFlags::Declare(Args& args) {
   args.Choice("--weights", weights_, {"int8", "int4"}, "quantize only the weights of matrix products");
   args.Option(
       "--block", block_, "N",
-      "with --weights: inputs that share a scale, 16 or a multiple of 32; 0 means all inputs (int4: 32, int8: 0)",
+      "with --weights: block size, the number of consecutive weights along k that share a scale: 16 or a multiple of 32; "
+      "0 means one scale per output column (default: 32 for int4, 0 for int8)",
       0, 1 << 20);
-  args.Choice("--weight-method", method_, compress::WeightMethodNames(),
-              "with --weights: round to nearest, or by GPTQ, AWQ or AdaRound, which need --calib (nearest)");
+  args.Choice(
+      "--weight-method", method_, compress::WeightMethodNames(),
+      "with --weights or --dynamic: how weights are quantized: round to nearest, GPTQ, AWQ or AdaRound; all but nearest "
+      "need --calib (nearest)");
   args.Flag(
       "--dynamic", dynamic_,
-      "quantize weights to 8 bits with one scale per column, and round rows of activations to 8 bits in every run; "
-      "needs no calibration data");
+      "dynamic quantization: int8 weights with one scale per output column, and activations quantized to 8 bits at run "
+      "time with one scale per row; needs no calibration data");
 }
 
 // Refuses options that would be ignored.
@@ -50,7 +53,7 @@ Status WeightFlags::CheckUnused(const Args& args) const {
   for (const char* option : kOnlyStatic)
     if (args.Given(option))
       return InvalidArgument(
-          option, " cannot be used with --weights or --dynamic, which do not calibrate activations");
+          option, " is an option of static quantization and cannot be used with --weights or --dynamic");
   if (args.Given("--rounding"))
     return InvalidArgument("--rounding cannot be used with --weights or --dynamic; use --weight-method ",
                            Join(compress::WeightMethodNames(), "|"));
@@ -65,7 +68,8 @@ Status WeightFlags::Check(const Args& args) const {
     return InvalidArgument(
         "--dynamic uses 8-bit weights with one scale per column, so --weights int4 and --block cannot be used with it");
   if (!wanted() && (args.Given("--block") || args.Given("--weight-method")))
-    return InvalidArgument("--block and --weight-method need --weights int8 or --weights int4");
+    return InvalidArgument(
+        "--block needs --weights int8 or --weights int4; --weight-method needs --weights or --dynamic");
   if (block_ > 0 && block_ != 16 && block_ % 32 != 0)
     return InvalidArgument("--block ", block_, ": must be 0, 16 or a multiple of 32");
   TERN_TRY(CheckUnused(args));

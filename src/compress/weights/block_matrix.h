@@ -9,7 +9,7 @@ namespace tern::compress {
 
 struct BlockFormat {
   int bits = 4;        // 4 or 8
-  int64_t block = 32;  // consecutive inputs that share a scale; 0 means all inputs
+  int64_t block = 32;  // consecutive weights of an output that share a scale; 0 means all of them
   // Whether the scale of a block is searched for the least squared error. Otherwise the largest magnitude
   // determines it.
   bool search = true;

@@ -18,7 +18,7 @@ std::optional<WeightMethod> ParseWeightMethod(std::string_view name);
 
 struct WeightOnlyOptions {
   BlockFormat format;
-  bool dynamic = false;  // the rows of the left operand are rounded to 8 bits in every run
+  bool dynamic = false;  // activations are quantized to 8 bits at run time, with one scale per row
   WeightMethod method = WeightMethod::kNearest;
   std::vector<std::string> keep;  // names of nodes that stay float
   int threads = 0;                // 0 means one per core
