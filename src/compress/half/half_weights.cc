@@ -26,7 +26,8 @@ std::string WhyNot(const Tensor& real, const Tensor& half) {
   }
   const double sqnr = noise == 0 ? INFINITY : 10 * std::log10(signal / noise);
   if (sqnr < kLeastSqnr)
-    return StrCat("rounding to ", DTypeName(half.dtype()), " leaves ", Short(sqnr), " dB of its signal");
+    return StrCat("rounding to ", DTypeName(half.dtype()), " gives a signal-to-noise ratio of ", Short(sqnr),
+                  " dB, less than ", kLeastSqnr, " dB");
   return "";
 }
 

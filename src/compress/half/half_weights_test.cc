@@ -66,7 +66,7 @@ TEST(HalfWeights, KeepsWhatIsTooSmallForF16) {
   const auto graph = Product(1e-9, 2e-9);
   const auto report = StoreWeightsAsHalf(*graph, DType::kF16);
   ASSERT_EQ(report->kept.size(), 1U);
-  EXPECT_EQ(report->kept[0].why, "rounding to f16 leaves 0 dB of its signal");
+  EXPECT_EQ(report->kept[0].why, "rounding to f16 gives a signal-to-noise ratio of 0 dB, less than 40 dB");
 }
 
 }  // namespace
