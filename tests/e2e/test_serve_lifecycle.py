@@ -219,7 +219,7 @@ class Budget(ServeTest):
         small = self.serve("--repository", root, "--memory-budget", "1M")
         status, answer = self.infer(small, "m0")
         self.assertEqual(status, 503)
-        self.assertRegex(answer["error"], r"model 'm0' version 1 takes \d+ bytes, more than the memory budget of 1048576 bytes")
+        self.assertRegex(answer["error"], r"model 'm0' version 1 needs \d+ bytes, more than the memory budget of 1048576 bytes")
         self.refused("serve", "--repository", root, "--memory-budget", "much", says="memory-budget: 'much' is not a number of bytes")
 
     def test_files_that_change_are_not_loaded_unseen(self):

@@ -70,7 +70,7 @@ uint64_t BudgetState::Used() const {
 }
 
 Status BudgetState::TooLarge(const Account& account, uint64_t need) const {
-  return Unavailable(Label(account), " takes ", need, " bytes, more than the memory budget of ", bytes_,
+  return Unavailable(Label(account), " needs ", need, " bytes, more than the memory budget of ", bytes_,
                      " bytes (--memory-budget)");
 }
 
@@ -78,8 +78,9 @@ Status BudgetState::NoRoom(const Account& account, uint64_t need) const {
   uint64_t pinned = Kept(), busy = 0;
   for (const auto& other : accounts_) (other->pinned ? pinned : busy) += other->charged;
   for (const Leaving& leaving : leaving_) busy += leaving.model.expired() ? 0 : leaving.bytes;
-  return Unavailable(Label(account), " takes ", need, " bytes, but of the memory budget of ", bytes_,
-                     " bytes pinned models take ", pinned, " and busy ones ", busy);
+  return Unavailable(Label(account), " needs ", need, " bytes, but ", pinned, " of the ", bytes_,
+                     " bytes of the memory budget are used by pinned models and ", busy,
+                     " by models that are loading or in use");
 }
 
 Status BudgetState::Request(const std::shared_ptr<ResidentVersion>& version) {

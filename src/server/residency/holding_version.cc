@@ -126,7 +126,7 @@ void HoldingVersion::Expire(Clock::time_point now) {
   }
   if (first != kNever) timer_->Add(first, weak_from_this());
   for (const Held& held : taken)
-    Answer(held, Unavailable("Request timeout expired while model '", config().name, "' was loaded"),
+    Answer(held, Unavailable("Request timeout expired while model '", config().name, "' was being loaded"),
            FailReason::kRejected);
 }
 

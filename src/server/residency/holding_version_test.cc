@@ -38,7 +38,7 @@ TEST(HoldingVersion, HeedsTimeouts) {
   const auto brief = h.Submit(1, milliseconds(20)), patient = h.Submit(2, milliseconds(60'000));
   const Response response = brief->Wait();
   EXPECT_EQ(response.status.code(), Code::kUnavailable);
-  EXPECT_EQ(response.status.message(), "Request timeout expired while model 'm' was loaded");
+  EXPECT_EQ(response.status.message(), "Request timeout expired while model 'm' was being loaded");
   EXPECT_EQ(h.version->held(), 1u);
   h.version->Open(h.loaded.model);
   EXPECT_TRUE(patient->Wait().status.ok());

@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-// A model that takes a number of bytes and returns its input.
+// A fake model that reports `bytes` as its memory and runs `run`.
 class SizedModel : public FakeModel {
  public:
   SizedModel(size_t bytes, RunFunction run) : FakeModel(std::move(run)), bytes_(bytes) {}
@@ -87,7 +87,8 @@ TEST_F(Budget, LoadsOnceForManyRequests) {
   EXPECT_EQ(Counts().misses, 20u);
   EXPECT_EQ(Counts().hits, 1u);
   EXPECT_EQ(budget_->state().waits().count(), 20u);
-  EXPECT_EQ(a.version->statistics().Snapshot().success.count, 21u) << "one count for all loads";
+  EXPECT_EQ(a.version->statistics().Snapshot().success.count, 21u)
+      << "the statistics include the requests that waited for the load";
 }
 
 TEST_F(Budget, EvictsTheModelOfLeastUse) {
@@ -149,7 +150,7 @@ TEST_F(Budget, RefusesWhatDoesNotFit) {
   EXPECT_EQ(first.status.code(), Code::kUnavailable);
   EXPECT_EQ(
       first.status.message(),
-      "model 'large' version 1 takes 200 bytes, more than the memory budget of 150 bytes (--memory-budget)");
+      "model 'large' version 1 needs 200 bytes, more than the memory budget of 150 bytes (--memory-budget)");
   EXPECT_EQ(Run(large).status.message(), first.status.message());
   EXPECT_EQ(large.loads, 1) << "its size is known now";
   Model& pinned = Prepare("pinned", 100);
@@ -161,8 +162,8 @@ TEST_F(Budget, RefusesWhatDoesNotFit) {
   other.account->file_bytes = 60;
   EXPECT_EQ(
       Run(other).status.message(),
-      "model 'other' version 1 takes 120 bytes, but of the memory budget of 150 bytes pinned models take "
-      "100 and busy ones 0");
+      "model 'other' version 1 needs 120 bytes, but 100 of the 150 bytes of the memory budget are used by pinned "
+      "models and 0 by models that are loading or in use");
 }
 
 TEST_F(Budget, AVersionThatIsUsedWholeStays) {
@@ -207,7 +208,7 @@ TEST_F(Budget, RequestsThatWaitHeedTheirTimeoutAndCancellation) {
   const auto cancelled = Submit(a), patient = Submit(a);
   cancelled->Cancel();
   EXPECT_EQ(cancelled->Wait().status.code(), Code::kCancelled);
-  EXPECT_EQ(brief->Wait().status.message(), "Request timeout expired while model 'm' was loaded");
+  EXPECT_EQ(brief->Wait().status.message(), "Request timeout expired while model 'm' was being loaded");
   EXPECT_TRUE(patient->Wait().status.ok());
 }
 
