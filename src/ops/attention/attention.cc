@@ -231,7 +231,9 @@ void SoftmaxRow(std::vector<double>& row, bool guarded) {
 Status Reference(const Attention& op, EvalContext& c) {
   const Operands operands(op);
   if (op.joint && c.In("q").rank() != 3)
-    return InvalidArgument("joint q, k and v must be [batch, length, width], got ", c.In("q").Describe());
+    return InvalidArgument(
+        "packed QKV input must be [batch, length, (q_heads + 2 * kv_heads) * head_size], got ",
+        c.In("q").Describe());
   TERN_ASSIGN(const Rows q, Split(c, operands.q));
   TERN_ASSIGN(const Rows k, Joined(c, operands.k, "past_k", op.stacked ? Half::kKeys : Half::kAll));
   const char* past_v = op.stacked ? "past_k" : "past_v";

@@ -29,9 +29,12 @@ Result<OperandShapes> JointShapes(const InferContext& c, const char* port, int64
                                   int64_t kv_heads) {
   constexpr int64_t kMaxHeads = int64_t{1} << 30;
   if (q_heads < 1 || kv_heads < 1 || q_heads > kMaxHeads || kv_heads > kMaxHeads)
-    return InvalidModel("joint q, k and v need their head counts, got ", q_heads, " and ", kv_heads);
+    return InvalidModel("packed QKV input needs q_heads and kv_heads from 1 to ", kMaxHeads, ", got ",
+                        q_heads, " and ", kv_heads);
   if (c.ShapeOf(port).ranked && c.ShapeOf(port).rank() != 3)
-    return InvalidModel("joint q, k and v must be [batch, length, width], got ", c.In(port).ToString());
+    return InvalidModel(
+        "packed QKV input must be [batch, length, (q_heads + 2 * kv_heads) * head_size], got ",
+        c.In(port).ToString());
   TERN_ASSIGN(const Shape all, SplitShape(c, port, q_heads + 2 * kv_heads));
   const Shape q({all[0], Dim(q_heads), all[2], all[3]}), kv({all[0], Dim(kv_heads), all[2], all[3]});
   return OperandShapes{q, kv, kv};

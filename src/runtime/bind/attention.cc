@@ -111,8 +111,9 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
 
   Status SetShapes(const KernelQuery& query) {
     if (joint_ && query.InRank(0) != 3)
-      return InvalidArgument("joint q, k and v must be [batch, length, width], got [",
-                             Join(query.InDims(0), ","), "]");
+      return InvalidArgument(
+          "packed QKV input must be [batch, length, (q_heads + 2 * kv_heads) * head_size], got [",
+          Join(query.InDims(0), ","), "]");
     TERN_ASSIGN(HeadDims q, SplitHeads("q", query.InDims(0), joint_ ? q_heads_ + 2 * kv_heads_ : q_heads_));
     HeadDims k = q, v = q;
     if (joint_) {
@@ -126,8 +127,9 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     if (s_.heads != s_.kv_heads && (s_.kv_heads < 1 || s_.heads % s_.kv_heads))
       return InvalidArgument(s_.heads, " query heads are not a multiple of ", s_.kv_heads, " key heads");
     if (k[0] != s_.batch || v[0] != s_.batch || v[1] != k[1] || v[2] != k[2] || k[3] != s_.size)
-      return InvalidArgument("k [", ListOf(k), "] and v [", ListOf(v), "] do not match a batch of ", s_.batch,
-                             " and heads of ", s_.size);
+      return InvalidArgument("k [", ListOf(k), "] and v [", ListOf(v),
+                             "] do not match each other, or batch size ", s_.batch, " and head size ",
+                             s_.size, " of q");
     if (stacked_ && k[3] != v[3])
       return InvalidArgument("keys of size ", k[3], " and values of size ", v[3], " cannot be stacked");
     TERN_TRY(CheckPast(query, 4, k));
@@ -139,8 +141,10 @@ template <cpu::Operands kOperands> class Attention : public KernelOf<Attention<k
     const Dims& dims = q.InDims(past);
     const size_t lead = stacked_ ? 1 : 0;
     const auto mismatch = [&] {
-      return InvalidArgument("a past of [", Join(q.InDims(past), ","), "] does not match [", ListOf(now),
-                             "]");
+      const std::string length = past == 4 ? "past length" : StrCat(q.InDims(4)[2]);
+      return InvalidArgument("input '", past == 4 ? "past_k" : "past_v", "' is [", Join(dims, ","),
+                             "], but must be [", stacked_ ? "2," : "", now[0], ",", now[1], ",", length, ",",
+                             now[3], "]", past == 4 ? "" : ", with the past length of past_k");
     };
     if (dims.size() != 4 + lead || (stacked_ && dims[0] != 2)) return mismatch();
     for (size_t i : {0, 1, 3})

@@ -66,7 +66,7 @@ Result<std::array<std::string, 3>> Operands(TernNode& n) {
   } else if (q_heads == kv_heads) {
     attrs.emplace_back("num_outputs", int64_t{3});
   } else {
-    return n.NotExportable("the width of the joint q, k and v is not known");
+    return n.NotExportable("the last dim of the packed QKV input is not known");
   }
   std::array<std::string, 3> names = {n.Temp(), n.Temp(), n.Temp()};
   n.Emit("Split", inputs, {names[0], names[1], names[2]}, attrs);
