@@ -1,4 +1,4 @@
-// Joins tokens to a text.
+// Converts tokens back to text (the `decoder` of tokenizer.json).
 #pragma once
 #include <memory>
 #include <string>
@@ -13,7 +13,7 @@ namespace tern::data {
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  // Changes the tokens so that they form the text if they are written one after the other.
+  // Changes the tokens so that their concatenation is the text.
   virtual Status Apply(std::vector<std::string>& tokens) const = 0;
 };
 

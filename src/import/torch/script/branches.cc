@@ -11,7 +11,8 @@ void CollectTargets(const Expr& target, std::set<std::string>& names) {
     for (const ExprPtr& item : target.items) CollectTargets(*item, names);
 }
 
-// Copies the nodes of `from`, a graph of a scratch node, into a graph of the final node.
+// Copies the nodes and outputs of `from`, a branch of the temporary If node, to `to`, the same branch of the
+// final If node.
 void MoveGraph(Graph& from, Graph& to) {
   Value* anchor = to.AddConstant(Tensor::Scalar(DType::kBool, 0));
   Node* end = to.AddNode(*FindOp("Identity"), FindOp("Identity")->defaults, {anchor}, 1);
@@ -49,9 +50,10 @@ Status BranchImporter::Import(const Statement& statement, Value* condition) {
   return Attempt(statement, condition, true);
 }
 
-// Runs the branches into the graphs of a scratch node, because the number of outputs of the final node is
-// known only afterwards. If `with_rest` is true, both branches include the rest of the function. If it is
-// false and the states cannot be merged, sets with_rest_: the caller must try again.
+// Imports both branches into the subgraphs of a temporary If node, because the number of outputs of the final
+// If is known only afterwards. With `with_rest`, each branch also includes the statements after the `if`.
+// Without it, if the variables of the two branches cannot be merged and statements follow, sets with_rest_ to
+// true; the caller then calls Attempt again with `with_rest`.
 Status BranchImporter::Attempt(const Statement& statement, Value* condition, bool with_rest) {
   with_rest_ = with_rest;
   Graph& graph = in_.context.graph();
@@ -65,7 +67,8 @@ Status BranchImporter::Attempt(const Statement& statement, Value* condition, boo
   }
   if (branches_[0].raises && branches_[1].raises) return branches_[0].error;
   if (branches_[0].raises || branches_[1].raises) {
-    // The program ends with an error in one branch, so all that follows belongs to the other one.
+    // One branch always raises an exception. It is left out of the graph, and the other branch is imported
+    // unconditionally.
     graph.RemoveNode(scratch);
     frame_.work.push_back({branches_[0].raises ? &statement.other : &statement.body, 0, nullptr, 0, 0});
     with_rest_ = false;

@@ -14,8 +14,8 @@ class BranchImporter {
  public:
   BranchImporter(Interpreter& interpreter, Frame& frame) : in_(interpreter), frame_(frame) {}
 
-  // Runs both branches, each into its own graph, and merges what they changed. If a variable cannot be
-  // merged, such as one that is None in one branch, all that follows in the function is run in both branches.
+  // Imports both branches, each into its own subgraph, and merges what they changed. If a variable cannot be
+  // merged, such as one that is None in one branch, both branches also include the statements after the `if`.
   Status Import(const Statement& statement, Value* condition);
 
  private:
@@ -51,7 +51,7 @@ class BranchImporter {
 
   Interpreter& in_;
   Frame& frame_;
-  std::set<std::string> names_;  // variables that both branches assign
+  std::set<std::string> names_;  // variables that are merged after the branches
   bool with_rest_ = false;
   std::array<Branch, 2> branches_;
   std::vector<std::array<Value*, 2>> outputs_;
