@@ -1,5 +1,6 @@
-// Static post-training quantization: observes a model on calibration data, then writes it with integer
-// weights and grids.
+// Static post-training quantization: collects activation statistics on calibration data, then writes the
+// model with integer weights and the quantization parameters (type, scale, zero point: a Grid) of its
+// activations.
 #pragma once
 #include <map>
 #include <memory>
@@ -22,20 +23,20 @@ struct QuantizeOptions {
   int threads = 0;                          // 0: one per core
 };
 
-// A value with a grid, for reports.
+// The quantization parameters of one activation, for reports.
 struct GridReport {
   std::string value;
   Grid grid;
   Range observed;
-  double sqnr = 0, cosine = 0;  // of rounding alone, from the histogram
+  double sqnr = 0, cosine = 0;  // of rounding and clipping, from the histogram
   std::vector<double> bars;     // fractions of the values in 64 equal parts of the observed range
 };
 
 // A layer with integer weights.
 struct LayerReport {
   std::string name;
-  // Root of the mean squared error of its results that rounded weights cause: to nearest, and as written. 0
-  // if not known.
+  // RMS error of the layer's output caused by weight rounding, apart from the mean error: `nearest_error`
+  // with round-to-nearest, `error` with the weights that are written. 0 if not known.
   double nearest_error = 0, error = 0;
   const Value* real = nullptr;     // its result in the quantizer's graph, after the epilogue
   const Value* written = nullptr;  // the same in the quantized graph, after Dequantize
@@ -50,8 +51,8 @@ struct Quantized {
 
 class Quantizer {
  public:
-  // Folds batch normalizations, finds the ops behind decomposed functions, and removes what is redundant.
-  // Fails if no layer can be quantized.
+  // Folds BatchNorms, fuses decomposed subgraphs such as LayerNorm and GELU into single ops, and removes
+  // redundant nodes. Fails if no layer can be quantized.
   static Result<std::unique_ptr<Quantizer>> Make(std::unique_ptr<Graph> graph,
                                                  const QuantizeOptions& options);
 
@@ -77,8 +78,8 @@ class Quantizer {
 
  private:
   Quantizer() = default;
-  // Adds layers to `keep` whose operands have no grid, because their values are not finite. Returns true if
-  // it added one.
+  // Adds layers to `keep` whose left operand cannot be quantized, because some of its values were not finite
+  // or it was empty. Returns true if it added one.
   bool KeepNotFinite(const Placement& placement, const std::vector<Statistics>& statistics,
                      std::map<std::string, std::string>& keep) const;
   std::vector<Statistics> StatisticsOf(const Graph& copy, const Placement& placement) const;
@@ -94,7 +95,8 @@ class Quantizer {
   QuantizeOptions options_;
   Placement placement_;
   std::unique_ptr<Observer> observer_;
-  // The rows that a layer multiplies, by the layer's name.
+  // Statistics of the input rows (im2col rows for a convolution) of each layer's matrix product. The key is
+  // the layer's name.
   struct Operand {
     Patches patches;
     Moments moments;
