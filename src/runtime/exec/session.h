@@ -101,8 +101,8 @@ class Session {
 
   // Sets the number of rows of all states along `axis`, such as the batch, and the length of the growing
   // axis. Rows and positions that exist before and after keep their values; new ones have any earlier value
-  // of the memory, or zeros. Fails if a state has a fixed size or grows along an axis up to `axis`. If Resize
-  // fails for lack of memory, call ResetState.
+  // of the memory, or zeros. Fails if a state has a fixed size, or if its growing axis is `axis` or an
+  // earlier one. If the call fails for lack of memory, call ResetState.
   Status ResizeStates(int axis, int64_t rows, int64_t length);
   // Returns the memory of a state, which the caller may read and write until the next call of another
   // function. The dim of the growing axis is the stride of its rows, which may exceed the length. Fails

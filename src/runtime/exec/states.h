@@ -51,8 +51,8 @@ class States {
   // rows that change.
   void SelectRows(int axis, const std::vector<size_t>& parents);
   // Sets the number of rows of each state along `axis`, and the length. Rows and positions that exist before
-  // and after keep their values. Works before the first run, too. Fails if a state does not grow, or grows
-  // along an axis before `axis`.
+  // and after keep their values. Works before the first run, too. Fails if a state does not grow, or if its
+  // growing axis is `axis` or an earlier one.
   Status Resize(int axis, int64_t rows, int64_t length);
   // Returns the memory of a state (StateMemory::Memory). Fails before the first run or Resize.
   Result<Tensor> Memory(const std::string& input) const;
