@@ -27,7 +27,7 @@ class FailureLimit {
 
  private:
   static constexpr size_t kSets = 1024, kWays = 4;
-  // A bucket of failures that empties at a constant rate, as the time at which it is empty.
+  // A leaky bucket of failures, which empties at a constant rate. Its state is the time at which it is empty.
   struct Entry {
     uint64_t address = 0;
     Clock::time_point empty;
@@ -36,7 +36,7 @@ class FailureLimit {
   Clock::duration Depth() const { return gap_ * per_minute_; }
 
   const int per_minute_;
-  const Clock::duration gap_;  // time between two failures that is never too often
+  const Clock::duration gap_;  // the mean time between failures that the limit permits
   const uint64_t seed_;        // so that nobody can choose addresses that share a set
   std::atomic<bool> any_{false};
   std::mutex mutex_;

@@ -27,11 +27,11 @@ struct Quota {
 enum class QuotaKind { kRate, kConcurrency, kBytes, kQueuedBytes };
 inline constexpr int kQuotaKinds = 4;
 
-// A bucket of tokens that fills at a constant rate, as the time at which it would be full again. Thread-safe.
+// A token bucket. Its state is the time at which it would be full again. Thread-safe.
 class QuotaBucket {
  public:
-  // Takes `amount` if the bucket has it. If `debt` is true, anything in the bucket is enough, and the bucket
-  // then owes the rest. Returns the time until it would have enough, or 0 if it had.
+  // Takes `amount` tokens if the bucket has them. If `debt` is true, the bucket only must not be empty, and
+  // its level may become negative. Returns 0, or the time until the bucket will have enough.
   std::chrono::nanoseconds Take(double amount, double per_s, double burst, bool debt, Clock::time_point now);
 
  private:

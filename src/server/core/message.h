@@ -58,7 +58,7 @@ struct Request {
   std::string signature;      // one of ModelVersion::signatures; empty: the version's own inputs and outputs
   bool uncached = false;      // never answered from the response cache
   bool readable = false;      // the client wants Response::text instead of tensors; only for pipelines
-  uint32_t tenant = 0;        // whose turn it uses in a queue; 0: nobody's in particular
+  uint32_t tenant = 0;        // the client that sent it; a queue is shared fairly between tenants; 0: none
   uint32_t weight = 1;        // share of the tenant, at least 1
 };
 

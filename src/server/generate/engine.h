@@ -41,8 +41,7 @@ class GenerationEngine {
   // Reads one part of a prompt, and generates one token for each running sequence. Returns whether there is
   // more to do.
   bool Step(int threads);
-  // Every sequence that has no last event yet gets this one. While Step runs, its sequences get it at the end
-  // of Step.
+  // Ends all unfinished sequences with this error. If Step runs, they end when Step does.
   void Fail(const Status& status);
 
   int64_t running() const { return running_.load(std::memory_order_relaxed); }

@@ -7,7 +7,7 @@
 
 namespace tern::server {
 
-// Returns the positions for which the states of a session have memory when they have this length.
+// Returns the capacity of states of this length: the positions that fit into their memory.
 int64_t CapacityOf(int64_t tokens);
 
 // All rows have the same number of positions in the model's states. A mask tells which of them a row uses. So

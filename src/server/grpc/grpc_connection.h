@@ -17,7 +17,8 @@ namespace tern::server {
 
 // The loop itself compresses and copies at most this many bytes at once.
 inline constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
-// The loop decompresses messages of at most the first size, at most so many bytes per turn.
+// The loop decompresses messages of at most kMaxLoopInflate bytes, and starts no other one in a turn after
+// kMaxTurnInflated bytes. Worker threads decompress the rest.
 inline constexpr size_t kMaxLoopInflate = size_t{16} << 10, kMaxTurnInflated = size_t{256} << 10;
 
 inline constexpr int64_t kMinBytesPerMs = 1;  // that a client sends and takes, on average
@@ -150,7 +151,7 @@ class GrpcConnection : public Connection,
   FloodGuard guard_;
   Clock::time_point now_, last_read_;
   Clock::time_point read_by_;     // the client must take more bytes of responses until then
-  bool owing_ = false;            // the last turn ended so that Owing() was true
+  bool owing_ = false;            // whether Owing() was true at the end of the last turn
   int64_t pending_ = 0;           // bytes of responses that streams hold and can send
   int64_t outbox_ = 0;            // bytes of responses that wait to be compressed
   int64_t ordered_ = 0;           // bytes of responses that wait for earlier ones

@@ -81,8 +81,9 @@ class HttpCall : public Call, public Exchange {
   const std::shared_ptr<LoopLink> loop_;
   ServerContext& context_;
   const std::weak_ptr<HttpConnection> connection_;
-  std::shared_ptr<ModelVersion> version_;   // Parse may choose another one
-  std::shared_ptr<ModelVersion> splitter_;  // the one before; a dialect may still use its configuration
+  std::shared_ptr<ModelVersion> version_;  // Parse may choose another one
+  std::shared_ptr<ModelVersion>
+      splitter_;  // version_ before Parse chose another one; keeps its configuration alive
   const std::shared_ptr<const HeaderPattern> forward_;  // header fields that become parameters; may be null
   Headers fields_;                                      // empty unless forward_
   InferFormat format_;

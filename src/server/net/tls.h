@@ -25,7 +25,7 @@ class TlsContext {
   // New connections use the new certificates, older ones go on with theirs. After an error, the certificates
   // of before stay.
   virtual Status Replace(const TlsMaterial& material) = 0;
-  // Of the certificates, the time at which the first one expires.
+  // Returns the time at which the first of the certificates expires.
   virtual std::chrono::system_clock::time_point expires() const = 0;
 
   // Reads the files. If options.files is set, the context follows their changes.

@@ -40,9 +40,9 @@ class TlsFiles {
   std::vector<std::weak_ptr<TlsContext>> contexts_;
   bool stale_ = false;      // the contexts do not use the contents of the files
   std::string last_error_;  // of the call before
-  bool logged_ = false;     // last_error_
+  bool logged_ = false;     // last_error_ is in the log
   std::chrono::system_clock::time_point expires_;
-  int warned_ = 0;  // number of thresholds of which the log has a warning
+  int warned_ = 0;  // number of thresholds for which a warning was logged
   std::atomic<uint64_t> reloads_{0}, failures_{0};
 };
 

@@ -1,4 +1,4 @@
-// The energy that the machine's processors use, where it tells (RAPL).
+// Reads the energy counters of the machine's processors (RAPL), if the machine has them.
 #pragma once
 #include <cstdint>
 #include <mutex>

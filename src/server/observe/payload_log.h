@@ -14,7 +14,7 @@ namespace tern::server {
 
 struct PayloadOptions {
   std::string file;                         // empty: off
-  uint64_t rate = 1000;                     // one of so many requests
+  uint64_t rate = 1000;                     // one request in this many is logged
   uint64_t max_bytes = uint64_t{64} << 20;  // of one file
   int files = 4;                            // FILE, FILE.1 and so on; the oldest is removed
 };

@@ -1,4 +1,4 @@
-// The accounts of all models under a memory budget, and the decision who is evicted.
+// The accounts of all models under a memory budget, and the decision which one is evicted.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -46,7 +46,7 @@ class BudgetState {
   // Waits for a version to load. Returns null after Stop.
   std::shared_ptr<ResidentVersion> Next();
   // Reserves memory for a load: evicts the versions of the least value and waits until they are gone. Fails
-  // if the version is larger than the budget, or if pinned and busy versions leave no room.
+  // if the version is larger than the budget, or if pinned versions and those in use leave no room.
   Status Reserve(Account& account);
   // Ends a load. Corrects what was reserved to the measured bytes, and evicts others if these are more.
   Status Charge(Account& account, uint64_t bytes, std::chrono::nanoseconds duration);

@@ -14,7 +14,7 @@ class Expiring {
   virtual void Expire(Clock::time_point now) = 0;
 };
 
-// Thread-safe. The thread is started with the first time.
+// Thread-safe. The first Add starts the thread.
 class HoldTimer {
  public:
   HoldTimer();

@@ -27,12 +27,12 @@ struct PairCounts {
   uint64_t compared = 0;        // pairs of outputs
   uint64_t differ = 0;          // beyond the tolerance
   uint64_t timed = 0;           // pairs of durations
-  uint64_t slower = 0;          // the candidate took more than the good limit times as long
-  uint64_t not_faster = 0;      // the candidate took at least the bad limit times as long
+  uint64_t slower = 0;          // the candidate took longer by more than kGoodSlowdown * limit
+  uint64_t not_faster = 0;      // the candidate took longer by more than the limit
 };
 
-// A limit L divides versions into three: bad ones at or above L, good ones at or below GoodLimit(L), and
-// those between, for which both decisions are right.
+// A limit L divides versions into three: bad ones at or above L, good ones at or below GoodRate(L)
+// (slowdowns: kGoodSlowdown * L), and those between, for which both decisions are right.
 constexpr double kGoodShare = 0.125;  // of a rate
 constexpr double kGoodSlowdown = 0.5;
 inline double GoodRate(double limit) { return limit * kGoodShare; }

@@ -52,9 +52,10 @@ struct RejectedCall {
   std::chrono::milliseconds retry_after{0};
 };
 
-// The turns are those of start-time fair queueing: a request's turn is the one at which its tenant has had
-// the items of its earlier requests, divided by its weight. A tenant that sends little thus waits for few
-// requests of one that sends much. Without tenants, requests keep their order. Not thread-safe.
+// Start-time fair queueing: the turn of a request (its start tag) is the sum of the items of its tenant's
+// earlier requests, divided by the tenant's weight, or the turn of the last request that was taken, if that
+// is larger. A tenant that sends little thus waits for few requests of one that sends much. Without tenants,
+// requests keep their order. Not thread-safe.
 class CallQueue {
  public:
   explicit CallQueue(const BatchingConfig& config) : config_(config) {}
