@@ -322,8 +322,10 @@ Status States::Resize(int axis, int64_t rows, int64_t length) {
                            length);
   for (size_t s = 0; s < states_.size(); ++s)
     if (states_[s].axis <= axis)
-      return Unsupported("state '", Past(s).name, "' grows along axis ", states_[s].axis, ", so that axis ",
-                         axis, " cannot have rows that come and go");
+      return Unsupported(
+          "state '", Past(s).name, "' ",
+          states_[s].axis < 0 ? "has a fixed size" : StrCat("grows along axis ", states_[s].axis),
+          ", so the number of its rows along axis ", axis, " cannot be changed");
   bool other_rows = !begun_;
   if (!begun_) TERN_TRY(MakeRows(axis, rows));
   for (StateMemory& memory : memory_) {
