@@ -11,6 +11,7 @@
 #include "server/repository/read_config.h"
 #include "server/rollout/policy.h"
 #include "server/signatures/load_signatures.h"
+#include "server/store/remote.h"
 
 namespace tern::server {
 
@@ -252,6 +253,7 @@ Status Loader::LoadOne(const ModelSource& source, const LoadPlan& plan, const st
                        const std::string& fingerprint, const std::string& config_json, bool now,
                        LoadResult& result) const {
   const auto begin = Clock::now();
+  Origin origin{source, remote_ ? remote_->Keep(source.folder, version) : nullptr};
   TERN_ASSIGN(std::shared_ptr<ModelVersion> loaded, Guard([&] {
                 return LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kAll, now);
               }));
@@ -263,31 +265,37 @@ Status Loader::LoadOne(const ModelSource& source, const LoadPlan& plan, const st
   TERN_ASSIGN(loaded, WithCache(std::move(loaded), source,
                                 [&] { return VersionPrint(source, version, config_json) == fingerprint; }));
   loaded->SetLoadTime(Clock::now() - begin);
-  result.versions[version] = {std::move(loaded), fingerprint};
+  result.versions[version] = {std::move(loaded), fingerprint, std::move(origin)};
   return {};
 }
 
-Result<LoadResult> Loader::Restore(const ModelSource& source, const std::string& config_json,
-                                   const std::vector<std::string>& versions) const {
+LoadResult Loader::Restore(const std::map<std::string, Origin>& versions,
+                           const std::string& config_json) const {
+  LoadResult result;
+  for (const auto& [version, origin] : versions) {
+    auto loaded = Guard([&] { return RestoreOne(origin, version, config_json); });
+    if (loaded.ok())
+      result.versions[version] = std::move(*loaded);
+    else
+      result.failures[version] = HidePaths(loaded.TakeStatus(), origin.source);
+  }
+  return result;
+}
+
+Result<LiveVersion> Loader::RestoreOne(const Origin& origin, const std::string& version,
+                                       const std::string& config_json) const {
+  const ModelSource& source = origin.source;
   ConfigMessage message;
   TERN_TRY(ReadConfig(source, config_json, message));
   LoadPlan plan;
   TERN_ASSIGN(plan.life_cycle, LifeCycleOf(message, options_));
   plan.message = std::make_shared<ConfigMessage>(std::move(message));
-  LoadResult result;
-  for (const std::string& version : versions) {
-    const std::string fingerprint = VersionPrint(source, version, config_json);
-    auto loaded = Guard([&] {
-      return LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kWarmUps, true);
-    });
-    const auto unchanged = [&] { return VersionPrint(source, version, config_json) == fingerprint; };
-    if (loaded.ok()) loaded = WithCache(std::move(*loaded), source, unchanged);
-    if (loaded.ok())
-      result.versions[version] = {std::move(*loaded), fingerprint};
-    else
-      result.failures[version] = HidePaths(loaded.TakeStatus(), source);
-  }
-  return result;
+  const std::string fingerprint = VersionPrint(source, version, config_json);
+  TERN_ASSIGN(std::shared_ptr<ModelVersion> loaded,
+              LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kWarmUps, true));
+  const auto unchanged = [&] { return VersionPrint(source, version, config_json) == fingerprint; };
+  TERN_ASSIGN(loaded, WithCache(std::move(loaded), source, unchanged));
+  return LiveVersion{std::move(loaded), fingerprint, origin};
 }
 
 }  // namespace tern::server

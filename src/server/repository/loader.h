@@ -12,10 +12,19 @@
 
 namespace tern::server {
 
+class RemoteRepositories;
+
+// Where a version was loaded from.
+struct Origin {
+  ModelSource source;
+  std::shared_ptr<const void> kept;  // keeps the files; null: nothing removes them
+};
+
 // A version that is ready, with a fingerprint of the files that it was loaded from.
 struct LiveVersion {
   std::shared_ptr<ModelVersion> model;
   std::string fingerprint;
+  Origin origin;
 };
 using LiveVersions = std::map<std::string, LiveVersion>;  // by version
 
@@ -42,8 +51,13 @@ struct LoadPlan {
 class Loader {
  public:
   Loader(const RepositoryOptions& options, Scheduler& scheduler, const Registry& registry,
-         BackendSource& backends, MemoryBudget* budget = nullptr)
-      : options_(options), scheduler_(scheduler), registry_(registry), backends_(backends), budget_(budget) {}
+         BackendSource& backends, MemoryBudget* budget = nullptr, RemoteRepositories* remote = nullptr)
+      : options_(options),
+        scheduler_(scheduler),
+        registry_(registry),
+        backends_(backends),
+        budget_(budget),
+        remote_(remote) {}
   ~Loader() { pipelines_->Stop(); }
 
   // Returns the models that an ensemble runs. The result is empty for other models, and if the configuration
@@ -60,13 +74,14 @@ class Loader {
   // Fails if the model file of a planned version is missing.
   Status CheckFiles(const ModelSource& source, const LoadPlan& plan) const;
   // Loads versions again that have been loaded before, without their golden requests.
-  Result<LoadResult> Restore(const ModelSource& source, const std::string& config_json,
-                             const std::vector<std::string>& versions) const;
+  LoadResult Restore(const std::map<std::string, Origin>& versions, const std::string& config_json) const;
 
  private:
   Status LoadOne(const ModelSource& source, const LoadPlan& plan, const std::string& version,
                  const std::string& fingerprint, const std::string& config_json, bool now,
                  LoadResult& result) const;
+  Result<LiveVersion> RestoreOne(const Origin& origin, const std::string& version,
+                                 const std::string& config_json) const;
   Result<std::shared_ptr<ModelVersion>> LoadVersion(const ModelSource& source, const std::string& version,
                                                     ConfigMessage& message, Trials trials) const;
   // Like LoadVersion, but under a memory budget the version may be loaded later, unless `now` is true.
@@ -97,6 +112,7 @@ class Loader {
   const Registry& registry_;
   BackendSource& backends_;
   MemoryBudget* const budget_;  // null: no limit
+  RemoteRepositories* const remote_;  // null: there are none
   // Threads that decode pictures, sounds and texts, for all models.
   const std::shared_ptr<WorkerThreads> pipelines_ = std::make_shared<WorkerThreads>(UsableCores());
 };

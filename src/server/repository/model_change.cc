@@ -40,9 +40,8 @@ std::vector<std::shared_ptr<ModelVersion>> ModelsOf(const LiveVersions& live) {
 
 }  // namespace
 
-ModelLoads::Gap ModelLoads::OpenGap(const ModelSource& current, const ModelSource& from,
-                                    const std::string& config_json) {
-  const std::string& name = current.name;
+ModelLoads::Gap ModelLoads::OpenGap(const ModelSource& from, const std::string& config_json) {
+  const std::string& name = from.name;
   LiveVersions live = catalogue_.With(name, [](CatalogueEntry& e) { return e.live; });
   if (live.empty()) return {};
   const auto plan = Guard([&] { return loader_.Plan(from, config_json); });
@@ -50,10 +49,12 @@ ModelLoads::Gap ModelLoads::OpenGap(const ModelSource& current, const ModelSourc
   if (!plan->missing.empty() || !loader_.CheckFiles(from, *plan).ok()) return {};
   Gap gap;
   for (const auto& [version, live_version] : live) {
-    if (plan->Keeps(version, live))
+    if (plan->Keeps(version, live)) {
       gap.kept[version] = live_version;
-    else
-      gap.closed.push_back(version);
+      continue;
+    }
+    gap.closed.push_back(version);
+    gap.origins[version] = live_version.origin;
   }
   for (const auto& [version, fingerprint] : plan->versions) {
     if (gap.kept.count(version)) continue;
@@ -66,9 +67,7 @@ ModelLoads::Gap ModelLoads::OpenGap(const ModelSource& current, const ModelSourc
   std::vector<std::shared_ptr<ModelVersion>> published = ModelsOf(gap.kept);
   for (const auto& [version, holder] : gap.holders) published.push_back(holder);
   registry_.Publish(name, std::move(published));
-  gap.source = current;
   catalogue_.With(name, [&](CatalogueEntry& e) {
-    if (e.folder) gap.source = {name, e.folder->path(), "", false};
     gap.config = e.config;
     e.live = gap.kept;
     for (const std::string& version : gap.closed) e.versions[version] = {ModelState::kUnloading, ""};
@@ -96,19 +95,17 @@ void ModelLoads::EndVersions(const std::string& model, const std::vector<std::st
 
 void ModelLoads::RestoreVersions(const std::string& model, const Gap& gap) {
   LiveVersions live = gap.kept;
-  auto restored = Guard([&] { return loader_.Restore(gap.source, gap.config, gap.closed); });
-  Status status = restored.ok() ? Status() : restored.TakeStatus();
-  if (status.ok()) {
-    live.insert(restored->versions.begin(), restored->versions.end());
-    for (const auto& [version, failure] : restored->failures) status = failure;
-  }
+  const LoadResult restored = loader_.Restore(gap.origins, gap.config);
+  live.insert(restored.versions.begin(), restored.versions.end());
+  Status status;
+  for (const auto& [version, failure] : restored.failures) status = failure;
   registry_.Publish(model, ModelsOf(live));
   catalogue_.With(model, [&](CatalogueEntry& e) { e.live = live; });
   if (status.ok())
     Log(LogLevel::kWarning, StrCat("model '", model, "': version ", Names(gap.closed), " is loaded again"));
   else
     Log(LogLevel::kError, StrCat("model '", model, "': version ", Names(gap.closed),
-                                 " cannot be loaded again: ", HidePaths(status, gap.source).message()));
+                                 " cannot be loaded again: ", status.message()));
 }
 
 void ModelLoads::CloseGap(const std::string& model, const Gap& gap) {

@@ -69,7 +69,7 @@ Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, b
   const std::string fingerprint = Fingerprint(source.file.empty() ? source.folder : source.file);
   const auto begin = Clock::now();
   PeakMemory memory;
-  const Gap gap = OpenGap(source, from, options.config);
+  const Gap gap = OpenGap(from, options.config);
   auto result = Guard([&] {
     const LiveVersions live = catalogue_.With(name, [](CatalogueEntry& e) { return e.live; });
     return loader_.Load(from, options.config, live, [&](const std::string& version) {
@@ -154,14 +154,14 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
   }
   if (!gone.empty())
     catalogue_.With(model, [&](CatalogueEntry& e) { e.ended.push_back(WeakVersions(gone)); });
-  for (const auto& [version, model_version] : gone) Retire(model_version.model, replaced);
+  for (const auto& [version, model_version] : gone) Retire(model_version, replaced);
   return status;
 }
 
-void ModelLoads::Retire(const std::shared_ptr<ModelVersion>& version,
-                        std::shared_ptr<TemporaryFolder> folder) {
+void ModelLoads::Retire(const LiveVersion& version, std::shared_ptr<TemporaryFolder> folder) {
   const std::lock_guard<std::mutex> lock(retiring_guard_);
-  retiring_versions_.push_back({std::move(folder), version, Clock::now() + kSwapLimit});
+  retiring_versions_.push_back(
+      {std::move(folder), version.origin.kept, version.model, Clock::now() + kSwapLimit});
   if (!std::exchange(watching_, true)) retiring_->Post([this] { WatchRetiring(); });
 }
 

@@ -42,12 +42,12 @@ class ModelLoads {
     std::vector<std::string> closed;  // the versions that were unloaded; empty: there is no gap
     std::map<std::string, std::shared_ptr<HoldingVersion>> holders;  // by the version that comes
     LiveVersions kept;
-    ModelSource source;  // of the versions that were unloaded
+    std::map<std::string, Origin> origins;  // of the versions that were unloaded
     std::string config;
   };
   // Unloads the live versions that the load will replace, if the model's order says so and if nothing that
   // can be known before is wrong with the new ones.
-  Gap OpenGap(const ModelSource& current, const ModelSource& from, const std::string& config_json);
+  Gap OpenGap(const ModelSource& from, const std::string& config_json);
   void EndVersions(const std::string& model, const std::vector<std::string>& versions, LiveVersions live);
   // Loads the versions that were unloaded again, and publishes them.
   void RestoreVersions(const std::string& model, const Gap& gap);
@@ -60,14 +60,15 @@ class ModelLoads {
   Status Swap(const std::string& model, LoadResult result, std::shared_ptr<TemporaryFolder> folder,
               const std::string& fingerprint, bool requested);
   void Fail(const std::string& model, const Status& status);
-  void Retire(const std::shared_ptr<ModelVersion>& version, std::shared_ptr<TemporaryFolder> folder);
+  void Retire(const LiveVersion& version, std::shared_ptr<TemporaryFolder> folder);
   void WatchRetiring();
   Status AwaitEnded(const std::string& model);
   std::mutex& MutexOf(const std::string& model);
 
-  // A version that was replaced. The folder has its files, so the version is destroyed first.
+  // A version that was replaced. `folder` or `kept` has its files, so the version is destroyed first.
   struct Retiring {
     std::shared_ptr<TemporaryFolder> folder;
+    std::shared_ptr<const void> kept;
     std::shared_ptr<ModelVersion> version;
     Clock::time_point deadline;  // for its requests
   };

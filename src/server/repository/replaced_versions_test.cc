@@ -71,6 +71,42 @@ TEST_F(ReplacedVersions, ManyBusyVersionsDoNotHoldUpIdleVersionsOfOtherModels) {
   reload("a", 1);
 }
 
+// A version whose successor cannot be loaded may be read again: after an eviction, or by its process.
+TEST_F(ReplacedVersions, CopiesOfVersionsThatServeStayInTheCache) {
+  const TestFolder cache;
+  options_.folders = {"file://" + folder_.path()};
+  options_.store.cache_folder = cache.path();
+  options_.store.cache_bytes = 16;
+  options_.store.settle = seconds(0);
+  options_.control = ControlMode::kExplicit;
+  options_.load_at_start = {"*"};
+  const auto copied = [&](const std::string& text) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(cache.path())) {
+      std::string found;
+      if (file.path().filename() == "model.onnx" && std::getline(std::ifstream(file.path()), found) &&
+          found == text)
+        return true;
+    }
+    return false;
+  };
+  const auto load = [&](const std::string& text) {
+    folder_.Write("a/1/model.onnx", text);
+    return repository_->Load("a", {});
+  };
+  folder_.Write("a/1/model.onnx", "good");
+  ASSERT_TRUE(Start().ok());
+  for (const char* text : {"fail", "fail\n1", "fail\n2"}) {
+    const Status status = load(text);
+    EXPECT_NE(status.message().find("cannot read"), std::string::npos) << status.message();
+    EXPECT_TRUE(copied("good")) << text;
+  }
+  EXPECT_TRUE(load("ok").ok());
+  // The cache has room for these 14 bytes when no other copy but the last one is left.
+  bool loaded = false;
+  EXPECT_TRUE(Eventually([&] { return loaded || (loaded = load("14 bytes long.").ok()); }));
+  EXPECT_FALSE(copied("good"));
+}
+
 TEST_F(ReplacedVersions, StopDoesNotWaitLongerForReplacedVersions) {
   options_.control = ControlMode::kExplicit;
   options_.load_at_start = {"*"};

@@ -39,13 +39,12 @@ class FolderRepository : public Repository {
                     ? std::make_unique<MemoryBudget>(
                           BudgetOptions{options.memory_budget, options.load_threads}, scheduler)
                     : nullptr),
-        loader_(options_, scheduler, registry, *backends_, budget_.get()),
+        loader_(options_, scheduler, registry, *backends_, budget_.get(), remote_.get()),
         loads_(loader_, scheduler, registry),
         threads_(std::make_shared<LoadThreads>(options.load_threads)) {}
   ~FolderRepository() override { Stop(std::chrono::seconds(30)); }
 
   Status Begin();
-
   std::vector<IndexEntry> Index(bool ready_only) override;
   Status Load(const std::string& model, const LoadOptions& options) override;
   Status Unload(const std::string& model, bool dependents) override;

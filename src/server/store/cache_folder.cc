@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <set>
 
 #include "data/file.h"
 #include "server/core/log.h"
+#include "server/repository/config.h"
 #include "server/store/digest.h"
 #include "server/store/listing.h"
 #include "server/store/times.h"
@@ -153,7 +153,7 @@ uint64_t CacheFolder::Bytes() const {
   return bytes;
 }
 
-uint64_t CacheFolder::Room() {
+uint64_t CacheFolder::FreeBytes() {
   struct statvfs disk {};
   if (statvfs(root_.c_str(), &disk) != 0) return 0;
   const uint64_t free = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
@@ -162,20 +162,35 @@ uint64_t CacheFolder::Room() {
     const uint64_t used = Bytes();
     room = std::min(room, most_ > used ? most_ - used : 0);
   }
+  for (const Room* other : rooms_) {
+    struct stat s {};
+    const uint64_t written = lstat(other->path_.c_str(), &s) == 0 ? static_cast<uint64_t>(s.st_size) : 0;
+    if (other->bytes_ > written) room -= std::min(room, other->bytes_ - written);
+  }
   return room;
 }
 
-Result<uint64_t> CacheFolder::MakeRoom(uint64_t bytes) {
+void CacheFolder::Free(const Room& room) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  uint64_t room = Room();
+  rooms_.erase(&room);
+}
+
+Result<std::unique_ptr<CacheFolder::Room>> CacheFolder::MakeRoom(const std::string& path, uint64_t bytes) {
+  std::unique_ptr<Room> out(new Room(*this, path, bytes));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t room = FreeBytes();
   for (size_t i = 0; room < bytes && i < replaced_.size();) {
     if (Prune(replaced_[i]))
       replaced_.erase(replaced_.begin() + static_cast<std::ptrdiff_t>(i));
     else
       ++i;
-    room = Room();
+    room = FreeBytes();
   }
-  if (room >= bytes) return room;
+  if (room >= bytes) {
+    out->most_ = room;
+    rooms_.insert(out.get());
+    return out;
+  }
   return ResourceExhausted("the repository cache has room for ", room, " bytes, but the new files have ",
                            bytes, most_ ? StrCat(" (limit: ", most_, " bytes)") : " (the disk is full)");
 }
@@ -188,7 +203,27 @@ void CacheFolder::RemoveReplaced(std::chrono::seconds age) {
   });
 }
 
+std::shared_ptr<const void> CacheFolder::Keep(const std::string& folder, const std::string& version) {
+  const fs::path path(folder);
+  if (path.parent_path() != root_ + "/copies") return nullptr;
+  const auto user = std::make_shared<const char>();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uses_[path.filename()].push_back({version, user});
+  return user;
+}
+
+std::set<std::string> CacheFolder::KeptVersions(const std::string& copy) {
+  std::set<std::string> versions;
+  const auto found = uses_.find(copy);
+  if (found == uses_.end()) return versions;
+  std::erase_if(found->second, [](const Use& use) { return use.user.expired(); });
+  for (const Use& use : found->second) versions.insert(use.version);
+  if (versions.empty()) uses_.erase(found);
+  return versions;
+}
+
 bool CacheFolder::Prune(Replaced& replaced) {
+  const std::set<std::string> kept = KeptVersions(replaced.copy);
   std::set<std::pair<uint64_t, uint64_t>> shared;
   struct stat s {};
   for (const auto& [name, model] : models_)
@@ -198,15 +233,17 @@ bool CacheFolder::Prune(Replaced& replaced) {
   std::error_code error;
   std::vector<std::string> unused;
   bool used = false;
-  for (fs::recursive_directory_iterator it(StrCat(root_, "/copies/", replaced.copy), error), end;
-       !error && it != end; it.increment(error)) {
+  const std::string folder = StrCat(root_, "/copies/", replaced.copy);
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (lstat(it->path().c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
-    if (shared.count({s.st_dev, s.st_ino}))
+    const std::string unit = it.depth() > 0 ? it->path().lexically_relative(folder).begin()->string() : "";
+    const bool needed = !kept.empty() && (!IsVersion(unit) || kept.count(unit));
+    if (needed || shared.count({s.st_dev, s.st_ino}))
       used = true;
     else
       unused.push_back(it->path());
   }
-  replaced.pruned = changes_;
+  replaced.pruned = kept.empty() ? changes_ : 0;
   for (const std::string& file : unused) unlink(file.c_str());
   if (!used) RemoveCopy(replaced.copy);
   return !used;

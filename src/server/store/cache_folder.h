@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,33 @@ class CacheFolder {
   bool Has(const std::string& model) const;  // a copy of the model is there
   CopiedFiles Current(const std::string& model) const;
 
-  // Removes files of copies that were replaced, oldest first, until `bytes` more fit. Fails with
-  // kResourceExhausted and the numbers if they do not. Returns how many bytes fit.
-  Result<uint64_t> MakeRoom(uint64_t bytes);
+  // Room for a file of a new copy, for as long as the object exists.
+  class Room {
+   public:
+    ~Room() { cache_.Free(*this); }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    uint64_t most() const { return most_; }  // how many bytes fit
+
+   private:
+    friend class CacheFolder;
+    Room(CacheFolder& cache, std::string path, uint64_t bytes)
+        : cache_(cache), path_(std::move(path)), bytes_(bytes) {}
+    CacheFolder& cache_;
+    const std::string path_;
+    const uint64_t bytes_;
+    uint64_t most_ = 0;
+  };
+  // Removes files of copies that were replaced, oldest first, until `bytes` more fit beside what other files
+  // that are written now will take. Fails with kResourceExhausted and the numbers if they do not.
+  Result<std::unique_ptr<Room>> MakeRoom(const std::string& path, uint64_t bytes);
   // Removes copies that were replaced this long ago. Files that a current copy shares stay in their old
   // places, because a version that was loaded from there may be loaded again from there.
   void RemoveReplaced(std::chrono::seconds age);
+  // Keeps the files of a version, and those beside the versions, in the copy with the folder `folder` until
+  // the result is destroyed, because they may be read again. Returns null if this is no copy of the cache.
+  // The result may outlive the cache.
+  std::shared_ptr<const void> Keep(const std::string& folder, const std::string& version);
   uint64_t Bytes() const;
 
   // A copy that grows. The destructor removes it, unless it was published.
@@ -77,16 +99,23 @@ class CacheFolder {
     std::chrono::steady_clock::time_point since;
     uint64_t pruned = 0;  // changes_ when its files were removed
   };
+  struct Use {
+    std::string version;
+    std::weak_ptr<const void> user;
+  };
   CacheFolder(std::string root, uint64_t most) : root_(std::move(root)), most_(most) {}
   Status Prepare(const std::string& url);
   void ReadCopies();
   bool ReadCopy(const std::string& model);
   Status PointTo(const std::string& model, const std::string& target);
   void RemoveCopy(const std::string& copy);
-  // Removes the files that no current copy shares. Returns whether nothing is left.
+  // Removes the files that no current copy shares and that are not kept. Returns whether nothing is left.
   bool Prune(Replaced& replaced);
+  // Returns the versions of a copy that are kept, and removes entries that have ended.
+  std::set<std::string> KeptVersions(const std::string& copy);
   std::string NewId(const std::string& model);
-  uint64_t Room();
+  uint64_t FreeBytes();
+  void Free(const Room& room);
 
   const std::string root_;
   const uint64_t most_;
@@ -94,6 +123,8 @@ class CacheFolder {
   mutable std::mutex mutex_;
   std::map<std::string, Model> models_;
   std::vector<Replaced> replaced_;
+  std::map<std::string, std::vector<Use>> uses_;  // by copy
+  std::set<const Room*> rooms_;
   uint64_t next_ = 0;
   uint64_t changes_ = 1;  // of current copies
 };

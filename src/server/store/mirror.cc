@@ -199,10 +199,10 @@ bool Mirror::Complete(const std::string& model, const std::string& unit, const R
 
 Result<CopiedFile> Mirror::CopyFile(const ObjectInfo& object, const std::string& sha256,
                                     CacheFolder::NewCopy& copy, const Stop& stop) {
-  TERN_ASSIGN(const uint64_t room, cache_->MakeRoom(object.size_known ? object.size : 1));
   TERN_ASSIGN(const std::string path, copy.PathFor(object.path));
+  TERN_ASSIGN(const auto room, cache_->MakeRoom(path, object.size_known ? object.size : 1));
   TERN_ASSIGN(CopiedFile file,
-              Download(*store_, object, sha256, path, room, retry(), counters_.transfers, stop));
+              Download(*store_, object, sha256, path, room->most(), retry(), counters_.transfers, stop));
   copy.Add(object.path, file);
   return file;
 }

@@ -45,6 +45,10 @@ class Mirror {
   // Copies a model that a client wants to load, and does not wait for versions that changed a moment ago. If
   // the store cannot be reached, the old copy stays, and its use is not an error.
   Status Update(const std::string& model, const Stop& stop);
+  // Keeps the files of a loaded version in the cache: see CacheFolder::Keep.
+  std::shared_ptr<const void> Keep(const std::string& folder, const std::string& version) {
+    return cache_->Keep(folder, version);
+  }
 
  private:
   struct UnitState {

@@ -285,6 +285,22 @@ TEST_F(MirrorTest, RespectsTheLimitOfTheCache) {
   ASSERT_TRUE(mirror_->Update("m", {}).ok());
 }
 
+TEST_F(MirrorTest, FilesThatAreWrittenAtTheSameTimeShareTheLimit) {
+  mirror_.reset();
+  auto cache = CacheFolder::Open(root_, "s3://test", 100);
+  ASSERT_TRUE(cache.ok());
+  auto copy = (*cache)->Begin("m");
+  const std::string a = *(*copy)->PathFor("1/a"), b = *(*copy)->PathFor("1/b");
+  auto first = (*cache)->MakeRoom(a, 60);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ((*cache)->MakeRoom(b, 41).status().code(), Code::kResourceExhausted);
+  std::ofstream(a) << std::string(20, 'a');
+  EXPECT_EQ((*cache)->MakeRoom(b, 41).status().code(), Code::kResourceExhausted);
+  EXPECT_EQ((*(*cache)->MakeRoom(b, 40))->most(), 40u);
+  first->reset();
+  EXPECT_EQ((*(*cache)->MakeRoom(b, 41))->most(), 80u);
+}
+
 TEST_F(MirrorTest, KeepsSharedFilesOfReplacedCopies) {
   mirror_.reset();
   auto opened = CacheFolder::Open(root_, "s3://test", 0);
@@ -316,6 +332,32 @@ TEST_F(MirrorTest, KeepsSharedFilesOfReplacedCopies) {
   cache.Remove("m");
   cache.RemoveReplaced(seconds(0));
   EXPECT_TRUE(fs::is_empty(root_ + "/copies"));
+}
+
+TEST_F(MirrorTest, KeepsFilesOfVersionsInUse) {
+  Open(12);
+  store_->objects = {{"m/1/model", "one"}, {"m/2/model", "two"}, {"m/labels", "l"}};
+  ASSERT_TRUE(Refresh().ok());
+  const std::string first = fs::canonical(root_ + "/models/m");
+  EXPECT_EQ(mirror_->Keep(root_, "1"), nullptr);
+  auto user = mirror_->Keep(first, "1"), other = mirror_->Keep(first, "1");
+  ASSERT_NE(user, nullptr);
+  // There is no room for version 2 beside the current copy.
+  store_->objects = {{"m/1/model", "ONE"}, {"m/2/model", "TWO"}, {"m/labels", "L"}};
+  EXPECT_EQ(mirror_->Update("m", {}).code(), Code::kResourceExhausted);
+  store_->objects.erase("m/2/model");
+  ASSERT_TRUE(mirror_->Update("m", {}).ok());
+  store_->objects["m/3/model"] = "3333";  // takes the room of the old version 2
+  ASSERT_TRUE(mirror_->Update("m", {}).ok());
+  EXPECT_TRUE(fs::exists(first + "/1/model") && fs::exists(first + "/labels"));
+  EXPECT_FALSE(fs::exists(first + "/2/model"));
+  user.reset();
+  store_->objects["m/4/model"] = "4444";
+  EXPECT_EQ(mirror_->Update("m", {}).code(), Code::kResourceExhausted);
+  EXPECT_TRUE(fs::exists(first + "/1/model"));
+  other.reset();
+  EXPECT_TRUE(mirror_->Update("m", {}).ok());
+  EXPECT_FALSE(fs::exists(first));
 }
 
 TEST_F(MirrorTest, SurvivesAFullDisk) {

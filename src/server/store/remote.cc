@@ -76,6 +76,12 @@ Status RemoteRepositories::Update(const std::string& model) {
   return {};
 }
 
+std::shared_ptr<const void> RemoteRepositories::Keep(const std::string& folder, const std::string& version) {
+  for (const auto& mirror : mirrors_)
+    if (auto kept = mirror->Keep(folder, version)) return kept;
+  return nullptr;
+}
+
 void RemoteRepositories::AppendMetrics(MetricsText& text) const {
   const auto family = [&](const char* name, const char* type, const char* help, auto value) {
     text.Family(name, type, help);

@@ -24,6 +24,9 @@ class RemoteRepositories {
   Status Refresh(const WantedModels& wanted, bool start);
   // Copies one model before it is loaded, if a repository has it.
   Status Update(const std::string& model);
+  // Keeps the files of a version that was loaded from the folder of a copy, until the result is destroyed.
+  // Returns null for other folders.
+  std::shared_ptr<const void> Keep(const std::string& folder, const std::string& version);
   // Ends transfers. Calls that run return soon, and later calls fail.
   void Stop() { stopped_ = true; }
   void AppendMetrics(MetricsText& text) const;
