@@ -64,6 +64,8 @@ class ModelProcess {
   // How often the process ended without being told to, by reason.
   virtual std::vector<std::pair<std::string, uint64_t>> Ends() const = 0;
   virtual int64_t pid() const = 0;  // -1 if there is no process
+  // Ends the process, because nobody waits for what it executes.
+  virtual void End() {}
 };
 
 // Executes batches of one model, one at a time.

@@ -61,6 +61,7 @@ class Keeper : public ModelProcess {
   void OnChange(std::function<void()> action) override;
   std::vector<std::pair<std::string, uint64_t>> Ends() const override;
   int64_t pid() const override;
+  void End() override { Kill(epoch(), "timeout", "a request that runs has been given up"); }
 
  private:
   struct PendingCall {

@@ -96,6 +96,13 @@ Status SetOrder(ServeOptions& o, const std::string& value) {
   return {};
 }
 
+Status SetTrialTimeout(ServeOptions& o, const std::string& value) {
+  int64_t seconds = 0;
+  TERN_TRY(SetInteger(seconds, value, 1, 86'400));
+  o.repository.trial_limit = std::chrono::seconds(seconds);
+  return {};
+}
+
 // Reads a number of bytes with an optional suffix K, M, G or T, in units of 1024.
 Status SetBytes(uint64_t& out, const std::string& value) {
   constexpr std::string_view kSuffixes = "KMGT";
@@ -175,6 +182,7 @@ constexpr Row kModelRows[] = {
     {"no-auto-complete",
      TERN_SET(bool off = false; TERN_TRY(SetFlag(off, v)); o.repository.auto_complete = !off; return {})},
     {"change-order", SetOrder},
+    {"trial-timeout-secs", SetTrialTimeout},
     {"memory-budget", TERN_SET(return SetBytes(o.repository.memory_budget, v))},
     {"pin-model", TERN_SET(o.repository.pinned.push_back(v); return {})},
     {"backend-folder", TERN_SET(return SetText(o.repository.backend_folder, v))},

@@ -135,6 +135,11 @@ TEST(Options, TheMemoryBudgetHasSuffixes) {
     EXPECT_FALSE(Read({{"memory-budget", text}}).ok()) << text;
 }
 
+TEST(Options, TrialsHaveALimit) {
+  EXPECT_EQ(Read({{"trial-timeout-secs", "7"}})->repository.trial_limit, std::chrono::seconds(7));
+  EXPECT_FALSE(Read({{"trial-timeout-secs", "0"}}).ok());
+}
+
 TEST(Options, RefusesBadValues) {
   const Names bad[] = {{{"http-port", "65536"}},
                        {{"http-port", "x"}},

@@ -42,6 +42,8 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "change-order", SettingKind::kText, "ORDER", "",
      "load-first: old versions serve until new ones are ready. unload-first: old versions are unloaded before, "
      "and requests wait; takes less memory (load-first)"},
+    {"Models", "trial-timeout-secs", SettingKind::kText, "N", "",
+     "a version that needs longer for a request of its warm-up or for a golden request is not released (300)"},
     {"Models", "memory-budget", SettingKind::kText, "BYTES", "",
      "models that are resident at the same time take at most BYTES, such as 800M or 4G; the others are loaded "
      "when a request needs them (no limit)"},

@@ -45,7 +45,8 @@ Status Check(const GoldenRequest& golden, const std::vector<WireTensor>& outputs
   return {};
 }
 
-Status RunFile(ModelVersion& version, const std::string& folder, const std::string& file) {
+Status RunFile(ModelVersion& version, const std::string& folder, const std::string& file,
+               std::chrono::milliseconds limit) {
   TERN_ASSIGN(const std::string path, FileInside(folder, file));
   std::error_code error;
   if (fs::file_size(path, error) > kMaxFile || error)
@@ -53,7 +54,7 @@ Status RunFile(ModelVersion& version, const std::string& folder, const std::stri
   const auto text = data::ReadFile(path);
   if (!text.ok()) return IoError("it cannot be read");
   TERN_ASSIGN(GoldenRequest golden, ParseGolden(*text, version.config()));
-  TERN_ASSIGN(const std::vector<WireTensor> outputs, TryRequest(version, std::move(golden.request)));
+  TERN_ASSIGN(const std::vector<WireTensor> outputs, TryRequest(version, std::move(golden.request), limit));
   return Check(golden, outputs);
 }
 
@@ -63,13 +64,14 @@ bool HasGoldenRequests(const std::string& folder, const std::string& version) {
   return !GoldenFiles(folder, version).empty();
 }
 
-Result<size_t> RunGoldenRequests(ModelVersion& version, const std::string& folder) {
+Result<size_t> RunGoldenRequests(ModelVersion& version, const std::string& folder,
+                                 std::chrono::milliseconds limit) {
   const std::vector<std::string> files = GoldenFiles(folder, version.version());
   if (files.size() > kMaxFiles)
     return InvalidArgument("the model has ", files.size(), " golden requests; at most ", kMaxFiles,
                            " are allowed");
   for (const std::string& file : files) {
-    const Status status = Guard([&] { return RunFile(version, folder, file); });
+    const Status status = Guard([&] { return RunFile(version, folder, file, limit); });
     if (!status.ok()) return Status(status.code(), StrCat("golden request '", file, "': ", status.message()));
   }
   return files.size();

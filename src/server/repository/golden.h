@@ -5,9 +5,10 @@
 namespace tern::server {
 
 // Runs the golden requests of a model (`folder`/golden/*.json) and of the version
-// (`folder`/VERSION/golden/*.json). Returns their number. Fails if one of them cannot be read or is answered
-// otherwise; the message names the file.
-Result<size_t> RunGoldenRequests(ModelVersion& version, const std::string& folder);
+// (`folder`/VERSION/golden/*.json). Returns their number. Fails if one of them cannot be read, is answered
+// otherwise or takes longer than `limit`; the message names the file.
+Result<size_t> RunGoldenRequests(ModelVersion& version, const std::string& folder,
+                                 std::chrono::milliseconds limit);
 
 // Returns whether the model or this version has golden requests.
 bool HasGoldenRequests(const std::string& folder, const std::string& version);

@@ -23,6 +23,7 @@ Status ReadChoice(const ConfigMessage& message, const char* name, const char* ye
 
 Result<LifeCycle> LifeCycleOf(const ConfigMessage& message, const RepositoryOptions& options) {
   LifeCycle out;
+  out.trial_limit = options.trial_limit;
   const auto& pinned = options.pinned;
   out.pinned = std::find(pinned.begin(), pinned.end(), message.name()) != pinned.end();
   bool unload_first = options.order == ChangeOrder::kUnloadFirst;

@@ -9,6 +9,7 @@ struct LifeCycle {
   ChangeOrder order = ChangeOrder::kLoadFirst;  // tern_change_order: load-first or unload-first
   bool made_up = true;                          // tern_warmup: auto or none
   bool pinned = false;                          // tern_pinned: true or false
+  std::chrono::milliseconds trial_limit{};      // of each request that tries a version
 };
 
 // Fails if a parameter has an unknown value. `options` has the defaults.

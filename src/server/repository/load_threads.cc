@@ -4,18 +4,44 @@
 
 #include <algorithm>
 #include <future>
+#include <system_error>
 
 #include "server/core/start_pool.h"
 
 namespace tern::server {
+namespace {
 
-LoadThreads::LoadThreads(int count) {
+constexpr size_t kMostThreads = 64;
+
+thread_local LoadThreads* own_threads = nullptr;  // of which this thread is one
+
+}  // namespace
+
+LoadThreads::LoadThreads(int count) : count_(std::max(1, count)) {
   StartPool();  // the pool also serves requests
   try {
-    for (int i = 0; i < std::max(1, count); ++i) threads_.emplace_back([this] { Loop(); });
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Start();
   } catch (...) {
     Stop();  // the threads that were started use this object
     throw;
+  }
+}
+
+void LoadThreads::Start() {
+  std::erase_if(threads_, [](Thread& thread) {
+    if (thread.ended) thread.thread.join();
+    return thread.ended;
+  });
+  while (!stopped_ && running_ - waiting_ < count_ && threads_.size() < kMostThreads) {
+    Thread& thread = threads_.emplace_back();
+    try {
+      thread.thread = std::thread([this, &thread] { Loop(thread); });
+    } catch (...) {
+      threads_.pop_back();
+      throw;
+    }
+    ++running_;
   }
 }
 
@@ -25,11 +51,12 @@ void LoadThreads::Stop() {
     stopped_ = true;
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (Thread& thread : threads_) thread.thread.join();
 }
 
-void LoadThreads::Loop() {
+void LoadThreads::Loop(Thread& self) {
   setpriority(PRIO_PROCESS, 0, 10);  // on Linux, this sets the priority of only this thread
+  own_threads = this;
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return stopped_ || !queue_.empty(); });
@@ -40,7 +67,32 @@ void LoadThreads::Loop() {
     work();
     work = nullptr;  // it may own the last reference to a model, whose destruction takes long
     lock.lock();
+    if (running_ - waiting_ <= count_ || stopped_) continue;
+    --running_;
+    self.ended = true;  // another thread was started while this one waited
+    return;
   }
+}
+
+LoadThreads::Waiting::Waiting() : threads_(own_threads) {
+  if (!threads_) return;
+  const std::lock_guard<std::mutex> lock(threads_->mutex_);
+  ++threads_->waiting_;
+  try {
+    threads_->Start();
+  } catch (const std::system_error&) {
+    // Without a new thread, other work waits.
+  }
+}
+
+LoadThreads::Waiting::~Waiting() {
+  if (!threads_) return;
+  const std::lock_guard<std::mutex> lock(threads_->mutex_);
+  --threads_->waiting_;
+}
+
+bool LoadThreads::Waiting::cancelled() const {
+  return threads_ && threads_->cancelled_.load(std::memory_order_relaxed);
 }
 
 void LoadThreads::Post(std::function<void()> work) {

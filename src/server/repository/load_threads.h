@@ -1,8 +1,10 @@
 // Threads that load models. Their priority is low, so that loading does not delay requests.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,19 +21,45 @@ class LoadThreads {
   LoadThreads& operator=(const LoadThreads&) = delete;
   // Runs `work` on one of the threads. `work` must not throw and must not wait for other work.
   void Post(std::function<void()> work);
+  // While it exists, the calling thread does not count, so that other work runs meanwhile on another thread.
+  // For waits that may be long and take no processor time. Has no effect on other threads.
+  class Waiting {
+   public:
+    Waiting();
+    ~Waiting();
+    bool cancelled() const;  // after Cancel
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    LoadThreads* const threads_;
+  };
+
+  // Asks work that waits to give up, because the server stops.
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+
   // Like Post, but waits for the result.
   Status Run(const std::function<Status()>& work);
   // Runs all functions in parallel and waits for them.
   void RunAll(const std::vector<std::function<void()>>& work);
 
  private:
-  void Loop();
+  struct Thread {
+    std::thread thread;
+    bool ended = false;  // it will not use this object any more
+  };
+  void Loop(Thread& self);
   void Stop();
+  // Starts threads until enough of them do not wait. Called under the lock.
+  void Start();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool stopped_ = false;
-  std::vector<std::thread> threads_;
+  std::atomic<bool> cancelled_{false};
+  const int count_;
+  int running_ = 0, waiting_ = 0;
+  std::list<Thread> threads_;
 };
 
 }  // namespace tern::server

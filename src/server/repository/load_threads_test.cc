@@ -7,6 +7,9 @@
 #include <atomic>
 #include <chrono>
 
+#include <atomic>
+#include <future>
+
 #include "base/thread_pool.h"
 
 namespace tern::server {
@@ -33,6 +36,28 @@ TEST(LoadThreads, ParallelLoopsKeepTheirPriority) {
   });
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(low, 0);
+}
+
+TEST(LoadThreads, WorkThatWaitsLetsOtherWorkRun) {
+  LoadThreads threads(1);
+  std::promise<void> other;
+  const Status status = threads.Run([&] {
+    threads.Post([&] { other.set_value(); });
+    const LoadThreads::Waiting waiting;
+    const bool ran = other.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    threads.Cancel();
+    return ran && waiting.cancelled() ? Status() : Unavailable("the other work does not run");
+  });
+  EXPECT_TRUE(status.ok()) << status.message();
+  // One thread is left of the two.
+  std::atomic<int> most{0}, now{0};
+  const std::vector<std::function<void()>> work(4, [&] {
+    most = std::max<int>(most, ++now);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    --now;
+  });
+  threads.RunAll(work);
+  EXPECT_EQ(most, 1);
 }
 
 }  // namespace

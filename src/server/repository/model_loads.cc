@@ -57,7 +57,11 @@ std::mutex& ModelLoads::MutexOf(const std::string& model) {
 }
 
 Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, bool requested) {
-  const std::lock_guard<std::mutex> lock(MutexOf(source.name));
+  std::unique_lock<std::mutex> lock(MutexOf(source.name), std::try_to_lock);
+  if (!lock.owns_lock()) {
+    const LoadThreads::Waiting others;  // another load of this model may try it for long
+    lock.lock();
+  }
   const std::string& name = source.name;
   TERN_TRY(AwaitEnded(name));
   ModelSource from = source;

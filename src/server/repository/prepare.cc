@@ -12,13 +12,13 @@
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::seconds kRemoveLimit{5};
+constexpr std::chrono::milliseconds kRemoveLimit{100};  // it has no requests but one that hangs
 
 // A made-up request only makes the first real request faster, so the version need not answer it.
-void TryMadeUp(ModelVersion& version) {
+void TryMadeUp(ModelVersion& version, std::chrono::milliseconds limit) {
   std::optional<Request> request = MadeUpRequest(version.config());
   if (!request) return;
-  const Status status = Guard([&] { return TryRequest(version, std::move(*request)).TakeStatus(); });
+  const Status status = Guard([&] { return TryRequest(version, std::move(*request), limit).TakeStatus(); });
   if (!status.ok())
     Log(LogLevel::kVerbose, StrCat("model '", version.config().name, "' version ", version.version(),
                                    " does not answer a request with zeros: ", status.message()));
@@ -27,18 +27,18 @@ void TryMadeUp(ModelVersion& version) {
 Status RunTrials(const Candidate& candidate, const ConfigMessage& message, const LifeCycle& life_cycle,
                  const std::string& folder, Trials trials) {
   ModelVersion& version = *candidate.version;
-  if (candidate.tensors) TERN_TRY(WarmUp(*candidate.tensors, message, folder));
+  if (candidate.tensors) TERN_TRY(WarmUp(*candidate.tensors, message, folder, life_cycle.trial_limit));
   if (trials == Trials::kWarmUps) return {};
   size_t recorded = 0, golden = 0;
   if (!folder.empty()) {
-    TERN_ASSIGN(recorded, RunRecordedRequests(version, folder));
-    TERN_ASSIGN(golden, RunGoldenRequests(version, folder));
+    TERN_ASSIGN(recorded, RunRecordedRequests(version, folder, life_cycle.trial_limit));
+    TERN_ASSIGN(golden, RunGoldenRequests(version, folder, life_cycle.trial_limit));
   }
   version.SetGoldenRequests(golden);
   const bool warm = recorded + golden > 0 || message.model_warmup_size() > 0;
   // Plug-ins may do more than compute, so they get no request that nobody asked for.
   if (!warm && life_cycle.made_up && candidate.tensors && IsBuiltIn(message.backend()))
-    TryMadeUp(*candidate.tensors);
+    TryMadeUp(*candidate.tensors, life_cycle.trial_limit);
   return {};
 }
 

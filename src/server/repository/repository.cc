@@ -409,6 +409,7 @@ void FolderRepository::Stop(std::chrono::milliseconds limit) {
     if (stopped_) return;
     stopped_ = true;
     changed_.notify_all();
+    threads_->Cancel();
   }
   if (remote_) remote_->Stop();
   if (background_.joinable()) background_.join();

@@ -47,6 +47,7 @@ struct RepositoryOptions {
   ChangeOrder order = ChangeOrder::kLoadFirst;
   uint64_t memory_budget = 0;       // bytes of the models that are resident at the same time; 0: no limit
   std::vector<std::string> pinned;  // models that stay resident under the budget
+  std::chrono::milliseconds trial_limit{300'000};  // of each warm-up request and golden request
 };
 
 class MetricsText;

@@ -1,18 +1,31 @@
 #include "server/repository/trial.h"
 
+#include <algorithm>
 #include <condition_variable>
+
+#include "server/repository/load_threads.h"
 
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::minutes kLimit{10};
+constexpr std::chrono::milliseconds kPoll{50};
 
 class TrialCall : public Call {
  public:
-  Result<std::vector<WireTensor>> Wait() {
+  Result<std::vector<WireTensor>> Wait(std::chrono::milliseconds limit) {
+    const auto end = Clock::now() + limit;
+    const auto done = [&] { return done_; };
     std::unique_lock<std::mutex> lock(mutex_);
-    if (!changed_.wait_for(lock, kLimit, [&] { return done_; }))
-      return Unavailable("the request takes too long");
+    if (!changed_.wait_for(lock, std::min<std::chrono::milliseconds>(limit, kTrialPatience), done)) {
+      lock.unlock();
+      const LoadThreads::Waiting others;
+      lock.lock();
+      while (!changed_.wait_for(lock, kPoll, done)) {
+        if (others.cancelled()) return Unavailable("the server stops while the model is tried");
+        if (Clock::now() >= end)
+          return Unavailable("a request to try the model takes longer than ", limit.count(), " ms");
+      }
+    }
     if (!status_.ok()) return status_;
     return std::move(outputs_);
   }
@@ -35,12 +48,13 @@ class TrialCall : public Call {
 
 }  // namespace
 
-Result<std::vector<WireTensor>> TryRequest(ModelVersion& version, Request request) {
+Result<std::vector<WireTensor>> TryRequest(ModelVersion& version, Request request,
+                                           std::chrono::milliseconds limit) {
   const auto call = std::make_shared<TrialCall>();
   call->request = std::move(request);
   call->request.arrived = Clock::now();
   version.Submit(call);
-  auto outputs = call->Wait();
+  auto outputs = call->Wait(limit);
   if (!outputs.ok()) call->Cancel();
   return outputs;
 }

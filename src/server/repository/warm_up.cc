@@ -66,7 +66,8 @@ Result<WireTensor> TensorOf(const std::string& name, const inference::ModelWarmu
   return out;
 }
 
-Status RunSample(ModelVersion& version, const inference::ModelWarmup& sample, const std::string& folder) {
+Status RunSample(ModelVersion& version, const inference::ModelWarmup& sample, const std::string& folder,
+                 std::chrono::milliseconds limit) {
   const int max = version.config().max_batch_size;
   const auto batch = static_cast<int64_t>(sample.batch_size());
   if (batch > std::max(1, max))
@@ -81,16 +82,17 @@ Status RunSample(ModelVersion& version, const inference::ModelWarmup& sample, co
     Request request;
     request.inputs = inputs;
     if (version.config().sequence) request.sequence = {"1", true, true, true};
-    TERN_TRY(TryRequest(version, std::move(request)).TakeStatus());
+    TERN_TRY(TryRequest(version, std::move(request), limit).TakeStatus());
   }
   return {};
 }
 
 }  // namespace
 
-Status WarmUp(ModelVersion& version, const ConfigMessage& message, const std::string& folder) {
+Status WarmUp(ModelVersion& version, const ConfigMessage& message, const std::string& folder,
+              std::chrono::milliseconds limit) {
   for (const auto& sample : message.model_warmup()) {
-    const Status status = Guard([&] { return RunSample(version, sample, folder); });
+    const Status status = Guard([&] { return RunSample(version, sample, folder, limit); });
     if (!status.ok())
       return Status(status.code(), StrCat("warm-up '", sample.name(), "': ", status.message()));
   }

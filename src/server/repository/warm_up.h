@@ -5,16 +5,18 @@
 
 namespace tern::server {
 
-// Runs all samples of model_warmup and waits for them. `folder` is the model's folder. Data files are in its
-// subfolder "warmup".
-Status WarmUp(ModelVersion& version, const ConfigMessage& message, const std::string& folder);
+// Runs all samples of model_warmup and waits for them, at most `limit` for each request. `folder` is the
+// model's folder. Data files are in its subfolder "warmup".
+Status WarmUp(ModelVersion& version, const ConfigMessage& message, const std::string& folder,
+              std::chrono::milliseconds limit);
 
 // The file of recorded requests in a model's folder: one v2 request in JSON per line.
 inline constexpr const char* kRecordedRequests = "warmup/requests.jsonl";
 
 // Runs the recorded requests, if the model's folder has any. Returns their number. Fails if one of them
 // fails.
-Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& folder);
+Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& folder,
+                                   std::chrono::milliseconds limit);
 
 // Returns a request with zeros for all inputs. Returns nullopt if nobody can know inputs that the model
 // accepts: a size is open, an input is text, or requests have a state.

@@ -13,18 +13,19 @@ namespace {
 constexpr uint64_t kMaxFile = uint64_t{256} << 20;
 constexpr int64_t kMaxMadeUp = int64_t{64} << 20;  // bytes of one input
 
-Status RunLine(ModelVersion& version, const Buffer& line) {
+Status RunLine(ModelVersion& version, const Buffer& line, std::chrono::milliseconds limit) {
   const Limits limits;
   const InferSource source{&version.config(), &limits, nullptr};
   Request request;
   InferFormat format;
   TERN_TRY(ParseInferRequest(line, std::nullopt, source, request, format));
-  return TryRequest(version, std::move(request)).TakeStatus();
+  return TryRequest(version, std::move(request), limit).TakeStatus();
 }
 
 }  // namespace
 
-Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& folder) {
+Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& folder,
+                                   std::chrono::milliseconds limit) {
   std::error_code error;
   if (!std::filesystem::exists(folder + "/" + kRecordedRequests, error)) return size_t{0};
   TERN_ASSIGN(const std::string path, FileInside(folder, kRecordedRequests));
@@ -37,7 +38,7 @@ Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& fol
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     Buffer bytes = Buffer::Allocate(line.size());
     std::memcpy(bytes.data(), line.data(), line.size());
-    const Status status = Guard([&] { return RunLine(version, bytes); });
+    const Status status = Guard([&] { return RunLine(version, bytes, limit); });
     if (!status.ok())
       return Status(status.code(),
                     StrCat("warm-up: line ", number, " of ", kRecordedRequests, ": ", status.message()));

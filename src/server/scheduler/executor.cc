@@ -14,12 +14,27 @@ constexpr int64_t kBurstNs = 5'000'000;
 // A client that used more, for example on threads of its own, starts at most this far ahead of the others, so
 // that it does not wait for long.
 constexpr int64_t kDebtNs = 1'000'000'000;
-constexpr int kBackgroundThreads = 2;
+constexpr int kBackgroundThreads = 2;  // without those whose execution is slow
+constexpr size_t kMostBackground = 64;
 constexpr int kBackgroundNiceness = 10;  // the same as that of the threads that load models
 
 }  // namespace
 
-Executor::Executor(int threads) : threads_(std::max(1, threads)) {
+// Has a timer like a model.
+class Executor::BackgroundWatch final : public Client {
+ public:
+  explicit BackgroundWatch(Executor& executor) : executor_(executor) {}
+  void Work(int) override {}
+  void OnTimer() override { executor_.CheckBackground(); }
+
+ private:
+  Executor& executor_;
+};
+
+Executor::Executor(int threads, std::chrono::milliseconds patience)
+    : threads_(std::max(1, threads)),
+      patience_(patience),
+      background_watch_(std::make_shared<BackgroundWatch>(*this)) {
   try {
     for (int i = 0; i < threads_; ++i) workers_.emplace_back([this] { RunWorker(); });
     timer_thread_ = std::thread([this] { RunTimer(); });
@@ -45,9 +60,10 @@ void Executor::Stop() {
   wake_.notify_all();
   timer_wake_.notify_all();
   background_wake_.notify_all();
-  for (auto* threads : {&workers_, &background_workers_})
-    for (auto& worker : *threads)
-      if (worker.joinable()) worker.join();
+  for (auto& worker : workers_)
+    if (worker.joinable()) worker.join();
+  for (auto& worker : background_workers_)
+    if (worker.thread.joinable()) worker.thread.join();
   if (timer_thread_.joinable()) timer_thread_.join();
   ready_.clear();
   background_.clear();
@@ -73,22 +89,73 @@ void Executor::MakeReady(std::shared_ptr<Client> client) {
 void Executor::SetBackground(const std::shared_ptr<Client>& client, bool background) {
   const std::lock_guard lock(background_mutex_);
   client->background_.store(background, std::memory_order_release);
-  if (!background || background_stop_) return;
-  while (static_cast<int>(background_workers_.size()) < std::min(threads_, kBackgroundThreads))
-    background_workers_.emplace_back([this] { RunBackground(); });
+  if (background) StartBackground();
+}
+
+// Starts threads until enough of them are not slow.
+void Executor::StartBackground() {
+  if (background_stop_) return;
+  std::erase_if(background_workers_, [](BackgroundThread& worker) {
+    if (worker.ended) worker.thread.join();
+    return worker.ended;
+  });
+  while (MissingBackground() > 0 && background_workers_.size() < kMostBackground) {
+    BackgroundThread& worker = background_workers_.emplace_back();
+    try {
+      worker.thread = std::thread([this, &worker] { RunBackground(worker); });
+    } catch (...) {
+      background_workers_.pop_back();
+      throw;
+    }
+  }
+}
+
+int Executor::MissingBackground() const {
+  const auto usable = std::count_if(background_workers_.begin(), background_workers_.end(),
+                                    [](const auto& worker) { return !worker.slow && !worker.ended; });
+  return std::min(threads_, kBackgroundThreads) - static_cast<int>(usable);
+}
+
+Clock::time_point Executor::NextBackgroundCheck() const {
+  Clock::time_point next = kNever;
+  if (background_.empty()) return next;
+  for (const BackgroundThread& worker : background_workers_)
+    if (!worker.slow && worker.started != kNever) next = std::min(next, worker.started + patience_);
+  return next;
+}
+
+void Executor::CheckBackground() {
+  Clock::time_point next = kNever;
+  {
+    const std::lock_guard lock(background_mutex_);
+    if (background_.empty()) return;
+    const Clock::time_point now = Clock::now();
+    for (BackgroundThread& worker : background_workers_)
+      worker.slow |= worker.started != kNever && worker.started + patience_ <= now;
+    (void)Guard([&]() -> Status {  // without a new thread, the others go on
+      StartBackground();
+      return {};
+    })
+        .ok();
+    next = NextBackgroundCheck();
+  }
+  At(next, background_watch_);
 }
 
 void Executor::MakeReadyInBackground(std::shared_ptr<Client> client) {
+  Clock::time_point check = kNever;
   {
     const std::lock_guard lock(background_mutex_);
     if (background_stop_ || client->waits_) return;
     client->waits_ = true;
     background_.push_back(std::move(client));
+    check = NextBackgroundCheck();
   }
   background_wake_.notify_one();
+  At(check, background_watch_);
 }
 
-void Executor::RunBackground() {
+void Executor::RunBackground(BackgroundThread& self) {
   setpriority(PRIO_PROCESS, 0, kBackgroundNiceness);  // on Linux, of this thread
   std::unique_lock lock(background_mutex_);
   while (true) {
@@ -97,10 +164,18 @@ void Executor::RunBackground() {
     std::shared_ptr<Client> client = std::move(background_.front());
     background_.pop_front();
     client->waits_ = false;
+    self.started = Clock::now();
+    const Clock::time_point check = NextBackgroundCheck();
     lock.unlock();
+    At(check, background_watch_);
     client->Work(1);
     client.reset();
     lock.lock();
+    self.started = kNever;
+    self.slow = false;
+    if (MissingBackground() >= 0) continue;
+    self.ended = true;  // another thread has taken its place
+    return;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,7 +42,8 @@ class Executor {
     std::multimap<Clock::time_point, std::weak_ptr<Client>>::iterator timer_place_;
   };
 
-  explicit Executor(int threads);
+  // `patience`: an execution of low priority that takes longer no longer counts as a thread.
+  explicit Executor(int threads, std::chrono::milliseconds patience = std::chrono::seconds(1));
   ~Executor() { Stop(); }
   // Ends the threads after their current executions. The owner calls it once, on none of these threads.
   void Stop();
@@ -50,7 +52,8 @@ class Executor {
   // before that cause one call of Work.
   void MakeReady(std::shared_ptr<Client> client);
   // While `background` is true, the client runs on threads of low priority, with one thread per execution, so
-  // that it takes no core from other clients. Call it when the client has no work.
+  // that it takes no core from other clients. If all these threads are busy for long, for example because
+  // executions hang, another one starts. Call it when the client has no work.
   void SetBackground(const std::shared_ptr<Client>& client, bool background);
   // Gives up a reference, which may be the last one, on one of the threads; after Stop on the calling thread.
   void Drop(std::shared_ptr<Client> client);
@@ -60,8 +63,21 @@ class Executor {
   size_t timers();  // number of timers that are set
 
  private:
+  struct BackgroundThread {
+    std::thread thread;
+    Clock::time_point started = kNever;  // of its execution; kNever: it is idle
+    bool slow = false;                   // the execution exceeds patience_
+    bool ended = false;                  // it will not use this object any more
+  };
+  class BackgroundWatch;
+
   void RunWorker();
-  void RunBackground();
+  void RunBackground(BackgroundThread& self);
+  // The next three are called under background_mutex_.
+  void StartBackground();         // throws if the system gives no thread
+  int MissingBackground() const;  // negative: there are more threads than necessary
+  Clock::time_point NextBackgroundCheck() const;
+  void CheckBackground();
   void RunTimer();
   void MakeReadyInBackground(std::shared_ptr<Client> client);
   std::shared_ptr<Client> TakeLeastUsed();
@@ -80,8 +96,10 @@ class Executor {
   std::mutex background_mutex_;
   std::condition_variable background_wake_;
   std::deque<std::shared_ptr<Client>> background_;
-  std::vector<std::thread> background_workers_;  // started when the first client needs them
+  std::list<BackgroundThread> background_workers_;  // the first ones start when the first client needs them
   bool background_stop_ = false;
+  const std::chrono::milliseconds patience_;
+  std::shared_ptr<Client> background_watch_;
 
   std::mutex timer_mutex_;
   std::condition_variable timer_wake_;

@@ -85,6 +85,30 @@ TEST(Executor, BackgroundClientsTakeNoThreadOfOthers) {
   EXPECT_EQ(niceness, getpriority(PRIO_PROCESS, 0)) << "it is live now";
 }
 
+// Executions that hang must not keep other models from being tried.
+TEST(Executor, HungBackgroundClientsDoNotKeepOthersWaiting) {
+  Executor executor(4, milliseconds(5));
+  Gate hang;
+  std::vector<std::shared_ptr<FakeClient>> clients;
+  std::atomic<int> ended{0}, runs{0};
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(std::make_shared<FakeClient>());
+    clients.back()->work = [&](int) { hang.Pass(), ++ended; };
+  }
+  clients.push_back(std::make_shared<FakeClient>());
+  clients.back()->work = [&](int) { ++runs; };
+  for (const auto& client : clients) {
+    executor.SetBackground(client, true);
+    executor.MakeReady(client);
+  }
+  EXPECT_TRUE(Eventually([&] { return runs == 1; }));
+  EXPECT_EQ(ended, 0);
+  hang.Open();
+  EXPECT_TRUE(Eventually([&] { return ended == 5; }));
+  executor.MakeReady(clients.back());
+  EXPECT_TRUE(Eventually([&] { return runs == 2; }));
+}
+
 TEST(Executor, TheEarliestTimerCounts) {
   Executor executor(1);
   const auto client = std::make_shared<FakeClient>();

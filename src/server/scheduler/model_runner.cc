@@ -383,6 +383,7 @@ void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
   }
   Reject(std::move(left));
   for (const QueuedCallPtr& queued : running) Abandon(*queued);
+  if (ModelProcess* process = model_->process(); process && !running.empty()) process->End();
   // Every request before a waiting response is answered now.
   SendWaiting();
   // The answered requests no longer pass a cancellation on to their streams.

@@ -1,0 +1,57 @@
+// Requests of warm-up and golden requests that are never answered.
+#include "server/core/eventually.h"
+#include "server/repository/serve_test_support.h"
+
+namespace tern::server {
+namespace {
+
+class HungTrial : public ServeTest {
+ protected:
+  HungTrial() {
+    options_.backend_folder = TERN_TEST_BACKENDS;
+    options_.load_threads = 1;
+  }
+  // Writes a version with a golden request, which it does not answer if `hangs` is true.
+  void Write(const std::string& model, bool hangs) {
+    folder_.Write(model + "/config.pbtxt", "backend: 'release'");
+    folder_.Write(model + "/1/behaviour.txt", hangs ? "hang_after 1\n" : "scale 2\n");
+    folder_.Write(
+        model + "/golden/one.json",
+        R"({"request": {"inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [1], "data": [1]}]},
+                      "response": {"outputs": [{"name": "OUTPUT0", "datatype": "FP32", "shape": [1], "data": [3]}]}})");
+  }
+  void Begin() {
+    auto started = Repository::Start(options_, *scheduler_, registry_);
+    ASSERT_TRUE(started.ok()) << started.status().message();
+    repository_ = std::move(*started);
+  }
+  std::string Reason(const std::string& model) {
+    for (const IndexEntry& entry : repository_->Index(false))
+      if (entry.name == model) return entry.reason;
+    return "";
+  }
+};
+
+TEST_F(HungTrial, HasALimit) {
+  options_.trial_limit = milliseconds(200);
+  Write("m", true);
+  Begin();
+  EXPECT_TRUE(Eventually([&] { return repository_->AllReady(); }));
+  EXPECT_EQ(Reason("m"),
+            "golden request 'golden/one.json': a request to try the model takes longer than 200 ms");
+}
+
+// One thread loads models, and two execute trials.
+TEST_F(HungTrial, DoesNotKeepOtherModelsWaiting) {
+  for (const char* model : {"a", "b", "c"}) Write(model, true);
+  Write("d", false);
+  Begin();
+  EXPECT_TRUE(Eventually([&] { return registry_.Find("d").ok(); }));
+  EXPECT_FALSE(repository_->AllReady()) << "the others are still tried";
+  const auto begin = Clock::now();
+  repository_->Stop(seconds(5));
+  EXPECT_LT(Clock::now() - begin, seconds(5)) << "trials end with the server";
+}
+
+}  // namespace
+}  // namespace tern::server
