@@ -14,6 +14,7 @@ namespace {
 
 // Longer messages are read on another thread.
 constexpr size_t kMaxLoopMessage = size_t{256} << 10;
+constexpr uint64_t kMaxLoopTensors = uint64_t{1} << 20;  // as tensors
 
 class TfsCall final : public InferCall {
  public:
@@ -26,7 +27,9 @@ class TfsCall final : public InferCall {
     if (!peeked_.label.empty()) return {};
     return {peeked_.model, peeked_.version, {}};
   }
-  bool TakesLong(const Buffer& message) override { return message.size() > kMaxLoopMessage; }
+  bool TakesLong(const Buffer& message) override {
+    return message.size() > kMaxLoopMessage || StandsForMore(method_, message, kMaxLoopTensors);
+  }
 
   Status Decode(const Buffer& message, const InferParseOptions& options, InferMessage& parsed) override {
     limit_ = options.bytes;

@@ -1,4 +1,5 @@
 // Tests TensorFlow Serving's gRPC services through real sockets.
+#include "server/dialects/tfs/grpc_request.h"
 #include "server/grpc/test_support.h"
 #include "tensorflow_serving.pb.h"
 
@@ -64,6 +65,71 @@ TEST_F(TfsGrpcTest, RunsLargeRequestsInParts) {
   models["echo"]->last = {};
   models["thread"]->last = {};
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
+}
+
+PredictRequest OneValueFor(const std::string& model, int64_t items) {
+  PredictRequest request = RequestFor(model);
+  tensorflow::TensorProto& tensor = (*request.mutable_inputs())["INPUT0"];
+  tensor.mutable_tensor_shape()->mutable_dim(0)->set_size(items);
+  tensor.clear_float_val();
+  tensor.add_float_val(7);
+  return request;
+}
+
+// A list of one value may fill a tensor of any size.
+TEST_F(TfsGrpcTest, ShortMessagesMayNotClaimMuchMemory) {
+  context.limits.body_bytes = 4 << 20;
+  const TestStream stream = Predict(OneValueFor("echo", (4 << 20) / 16 + 1));
+  EXPECT_EQ(stream.status(), 3);
+  EXPECT_NE(stream.message().find("the limit is 4194304"), std::string::npos) << stream.message();
+}
+
+TEST_F(TfsGrpcTest, ShortMessagesThatStandForMoreLeaveTheLoop) {
+  PredictRequest request = OneValueFor("echo", 8);
+  ASSERT_EQ(Predict(request).status(), 0);
+  const std::thread::id loop = models["echo"]->submit_thread;
+  // A text that would fill a tensor of texts, although the tensor has numbers.
+  (*request.mutable_inputs())["INPUT0"].add_string_val(std::string(40'000, 'x'));
+  const TestStream stream = Predict(request);
+  ASSERT_EQ(stream.status(), 0) << stream.message();
+  EXPECT_NE(models["echo"]->submit_thread, loop);
+  EXPECT_EQ(stream.Parse<PredictResponse>().outputs().at("OUTPUT0").float_val(31), 7);
+}
+
+bool Stands(GrpcMethod method, const google::protobuf::Message& message) {
+  std::string bytes = message.SerializeAsString();
+  return StandsForMore(method, Buffer::Borrow(bytes.data(), bytes.size(), std::make_shared<int>(0)), 1 << 20);
+}
+
+TEST(TfsGrpcRequest, ShortMessagesStandForMore) {
+  EXPECT_FALSE(Stands(GrpcMethod::kPredict, OneValueFor("m", 10'000)));
+  EXPECT_TRUE(Stands(GrpcMethod::kPredict, OneValueFor("m", 100'000)));
+  EXPECT_TRUE(Stands(GrpcMethod::kPredict, OneValueFor("m", INT64_MAX / 4)));
+  tensorflow::TensorProto shape;
+  shape.mutable_tensor_shape()->add_dim()->set_size(1'000'000);
+  std::string late = shape.SerializeAsString();  // behind the values
+  late = "\x2d\x01\x02\x03\x04" + late;
+  late = "\x12" + std::string(1, static_cast<char>(late.size())) + late;
+  late = "\x12" + std::string(1, static_cast<char>(late.size())) + late;
+  EXPECT_TRUE(StandsForMore(GrpcMethod::kPredict,
+                            Buffer::Borrow(late.data(), late.size(), std::make_shared<int>(0)), 1 << 20));
+  PredictRequest texts = OneValueFor("m", 100);
+  (*texts.mutable_inputs())["INPUT0"].add_string_val(std::string(10'000, 'x'));
+  EXPECT_TRUE(Stands(GrpcMethod::kPredict, texts));
+  tensorflow::serving::ClassificationRequest classify;
+  auto& list = *classify.mutable_input()->mutable_example_list_with_context();
+  auto& values = *(*list.mutable_context()->mutable_features()->mutable_feature())["x"].mutable_float_list();
+  for (int i = 0; i < 4000; ++i) values.add_value(1);
+  list.add_examples();
+  EXPECT_FALSE(Stands(GrpcMethod::kClassify, classify));
+  tensorflow::serving::MultiInferenceRequest tasks;
+  *tasks.mutable_input() = classify.input();
+  for (int i = 0; i < 30; ++i) tasks.add_tasks();
+  EXPECT_FALSE(Stands(GrpcMethod::kMultiInference, tasks));
+  for (int i = 0; i < 30; ++i) tasks.add_tasks();
+  EXPECT_TRUE(Stands(GrpcMethod::kMultiInference, tasks));
+  for (int i = 0; i < 100; ++i) list.add_examples();
+  EXPECT_TRUE(Stands(GrpcMethod::kClassify, classify));
 }
 
 TEST_F(TfsGrpcTest, RefusesInWordsOfTensorFlowServing) {

@@ -154,7 +154,74 @@ class Parser {
   InferMessage& out_;
 };
 
+uint64_t Times(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX / 2 : std::min(product, UINT64_MAX / 2);
+}
+
+uint64_t ElementsOf(std::string_view shape) {
+  uint64_t elements = 1;
+  ProtoReader reader(shape);
+  while (reader.Next()) {
+    if (!reader.Is(2, ProtoKind::kBytes)) continue;
+    uint64_t size = 0;
+    ProtoReader dim(reader.bytes());
+    while (dim.Next())
+      if (dim.Is(1, ProtoKind::kVarint)) size = dim.value();
+    elements = Times(elements, size);
+  }
+  return elements;
+}
+
+// An entry of the map from names to tensors. The longest text of a tensor counts for all its elements.
+uint64_t ClaimOfInput(std::string_view entry) {
+  constexpr uint64_t kWidest = 8;
+  uint64_t claimed = 0;
+  ProtoReader reader(entry);
+  while (reader.Next()) {
+    if (!reader.Is(2, ProtoKind::kBytes)) continue;
+    uint64_t elements = 1, width = kWidest;
+    ProtoReader tensor(reader.bytes());
+    while (tensor.Next()) {
+      if (tensor.Is(2, ProtoKind::kBytes)) elements = ElementsOf(tensor.bytes());
+      if (tensor.Is(8, ProtoKind::kBytes)) width = std::max<uint64_t>(width, tensor.bytes().size());
+    }
+    claimed = Times(elements, width);
+  }
+  return claimed;
+}
+
+// tensorflow.serving.Input: every example gets the context.
+uint64_t ClaimOfExamples(std::string_view input) {
+  uint64_t claimed = 0;
+  ProtoReader reader(input);
+  while (reader.Next()) {
+    if (!reader.Is(2, ProtoKind::kBytes)) continue;
+    uint64_t examples = 0, context = 0;
+    ProtoReader list(reader.bytes());
+    while (list.Next()) {
+      examples += list.Is(1, ProtoKind::kBytes);
+      if (list.Is(2, ProtoKind::kBytes)) context += list.bytes().size();
+    }
+    claimed = std::min(claimed + Times(examples, context), UINT64_MAX / 2);
+  }
+  return claimed;
+}
+
 }  // namespace
+
+bool StandsForMore(GrpcMethod method, const Buffer& message, uint64_t bytes) {
+  uint64_t claimed = 0, tasks = 0;
+  ProtoReader reader({reinterpret_cast<const char*>(message.data()), message.size()});
+  while (reader.Next() && claimed <= bytes) {
+    tasks += reader.Is(1, ProtoKind::kBytes);
+    if (reader.Is(2, ProtoKind::kBytes))
+      claimed +=
+          method == GrpcMethod::kPredict ? ClaimOfInput(reader.bytes()) : ClaimOfExamples(reader.bytes());
+  }
+  if (method == GrpcMethod::kMultiInference) claimed = Times(tasks, claimed + message.size());
+  return claimed > bytes;
+}
 
 ModelSpec PeekSpec(GrpcMethod method, const Buffer& message) {
   ModelSpec spec;

@@ -26,6 +26,10 @@ struct GrpcRequest {
 // Reads the model of a request before the rest of it. Returns an empty spec if it is not in the first field.
 ModelSpec PeekSpec(GrpcMethod method, const Buffer& message);
 
+// Returns whether a message may take more than `bytes` when it is read, however short it is: tensors with one
+// value for all elements, a context for many examples, several tasks.
+bool StandsForMore(GrpcMethod method, const Buffer& message, uint64_t bytes);
+
 // Reads a request. Inputs and requested outputs of Predict go to `out.request`; the texts of `out` are not
 // set. Fails with kInvalidArgument if the message is damaged or exceeds a limit.
 Status ReadGrpcRequest(GrpcMethod method, const Buffer& message, const InferParseOptions& options,
