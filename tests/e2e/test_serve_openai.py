@@ -170,6 +170,25 @@ class Completions(ServeTest):
         self.assertEqual(server.json("POST", "/v2/models/tiny/generate", {"text_input": "a", "temperature": -1})[0], 400)
 
 
+class Unloading(ServeTest):
+    def reload(self, server, model):
+        """Unloads and loads a model. A server refuses that if four earlier versions are still in use."""
+        for action in ("unload", "load"):
+            status, answer = server.json("POST", f"/v2/repository/models/{model}/{action}", {})
+            self.assertEqual(status, 200, answer)
+
+    def test_ended_requests_hold_no_model(self):
+        causal_models.write_generator(self.dir / "tiny")
+        embedder(self.dir / "embed")
+        server = self.serve("--model", f"tiny={self.dir / 'tiny'}", "--model", f"embed={self.dir / 'embed'}", "--model-control", "explicit")
+        for _ in range(6):
+            self.assertEqual(completion(server, prompt="Hello", max_tokens=3, n=2)[0], 200)
+            events(server, "/v1/completions", {"model": "tiny", "prompt": "Hello", "max_tokens": 3, "stream": True})
+            self.reload(server, "tiny")
+            self.assertEqual(server.json("POST", "/v1/embeddings", {"model": "embed", "input": ["Hi", "you"]})[0], 200)
+            self.reload(server, "embed")
+
+
 class Limits(ServeTest):
     def slow(self, *parameters):
         """Serves a model with a long context, so that a sequence takes seconds."""

@@ -79,6 +79,19 @@ class CachedModelTest : public testing::Test {
   std::atomic<bool> error_{false};
 };
 
+// Copies of requests compare two versions of a model.
+TEST_F(CachedModelTest, ExecutesRequestsThatAskForIt) {
+  MakeLocal();
+  EXPECT_EQ(Answer(3), 6);
+  const auto call = IntCall(3);
+  call->request.uncached = true;
+  model_->Submit(call);
+  EXPECT_EQ(ToInts(call->Wait().outputs.at(0)), std::vector<int32_t>{6});
+  EXPECT_EQ(executions_, 2);
+  EXPECT_EQ(Answer(3), 6);
+  EXPECT_EQ(executions_, 2);
+}
+
 TEST_F(CachedModelTest, AnswersTheSameRequestWithoutAnExecution) {
   MakeLocal();
   EXPECT_EQ(Answer(3), 6);

@@ -155,6 +155,18 @@ TEST(HttpClient, FollowsRedirectsWhereSafe) {
   EXPECT_EQ(Get(*client, server.url() + "/file", request).status().code(), Code::kInvalidArgument);
 }
 
+// The limit of a file that is fetched is no limit of the text that says why it is not.
+TEST(HttpClient, ErrorsMayBeLongerThanTheContent) {
+  FakeHttpServer server([](const std::string&) { return Answer(503, std::string(1000, 'e')); });
+  HttpRequest request;
+  request.max_body_bytes = 10;
+  request.sink = [](const HttpAnswer&, std::string_view) { return Status(); };
+  const auto answer = Get(*Client(), server.url(), request);
+  ASSERT_TRUE(answer.ok()) << answer.status().ToString();  // and is sent again
+  EXPECT_EQ(answer->status, 503);
+  EXPECT_EQ(answer->body.size(), 1000u);
+}
+
 TEST(HttpClient, StreamsToASink) {
   FakeHttpServer server([](const std::string& request) {
     return StartsWith(request, "GET /no") ? Answer(403, "denied") : Answer(200, std::string(300'000, 'x'));

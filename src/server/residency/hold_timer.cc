@@ -49,6 +49,11 @@ HoldTimer::~HoldTimer() {
     thread_.join();
 }
 
+size_t HoldTimer::size() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->times.size();
+}
+
 void HoldTimer::Add(Clock::time_point time, std::weak_ptr<Expiring> object) {
   {
     const std::lock_guard lock(state_->mutex);

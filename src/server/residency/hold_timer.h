@@ -23,6 +23,7 @@ class HoldTimer {
   HoldTimer& operator=(const HoldTimer&) = delete;
   // Calls Expire at `time`, if the object still exists then.
   void Add(Clock::time_point time, std::weak_ptr<Expiring> object);
+  size_t size() const;  // calls to come
 
  private:
   struct State;  // shared with the thread, which may destroy the timer together with an object

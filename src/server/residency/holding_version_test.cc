@@ -46,6 +46,22 @@ TEST(HoldingVersion, HeedsTimeouts) {
   EXPECT_EQ(h.version->statistics().Snapshot().fail.count, 1u);
 }
 
+// Many clients may send short requests with long time-outs while a model is loaded.
+TEST(HoldingVersion, NeedsOneTimeOfTheTimer) {
+  Holding h;
+  std::vector<std::shared_ptr<TestCall>> calls;
+  for (int i = 0; i < 100; ++i) calls.push_back(h.Submit(i, milliseconds(60'000 + i)));
+  EXPECT_EQ(h.timer->size(), 1u);
+  const auto brief = h.Submit(100, milliseconds(10));  // earlier than the others
+  EXPECT_EQ(brief->Wait().status.code(), Code::kUnavailable);
+  const auto second = h.Submit(101, milliseconds(10));
+  EXPECT_EQ(second->Wait().status.code(), Code::kUnavailable);
+  EXPECT_LE(h.timer->size(), 4u);
+  EXPECT_EQ(h.version->held(), 100u);
+  h.version->Open(h.loaded.model);
+  for (const auto& call : calls) EXPECT_TRUE(call->Wait().status.ok());
+}
+
 TEST(HoldingVersion, HeedsCancellation) {
   Holding h;
   const auto call = h.Submit(1);

@@ -62,6 +62,7 @@ TEST_F(RequestMirrorTest, ComparesAnswers) {
   EXPECT_EQ(results_[2].candidate.ending, Ending::kFailed);
   EXPECT_FALSE(results_[2].differ);
   EXPECT_EQ(errors_[2], "it failed");
+  EXPECT_EQ(candidate_->uncached, 3) << "a response from the cache says nothing about the version";
   EXPECT_EQ(counters_->mirrored, 3u);
   EXPECT_EQ(counters_->differ, 1u);
   EXPECT_EQ(counters_->errors, 1u);

@@ -162,6 +162,22 @@ TEST_F(RolloutsTest, PinsUntilANewerVersion) {
   EXPECT_TRUE(Says("\"change\":\"unpin\""));
 }
 
+// With unload-first, a version that is being loaded may still fail.
+TEST_F(RolloutsTest, AVersionThatOnlyHoldsRequestsDecidesNothing) {
+  const auto stable = Add("1", Mode::kEcho, ""), newer = Add("2", Mode::kEcho, "");
+  EXPECT_EQ(Change(R"({"action":"rollback","version":1})"), "");
+  const auto holder = std::make_shared<FakeVersion>("3");
+  holder->holds = true;
+  registry_.Publish("m", {stable, holder});
+  EXPECT_TRUE(Says("\"state\":\"pinned\"")) << State();
+  EXPECT_FALSE(Says("\"change\":\"unpin\"")) << State();
+  registry_.Publish("m", {stable});  // version 3 cannot be loaded
+  EXPECT_TRUE(Says("\"state\":\"pinned\"")) << State();
+  EXPECT_EQ(Send(registry_), "1");
+  Add("3", Mode::kEcho, "");
+  EXPECT_TRUE(Says("\"change\":\"unpin\"")) << State();
+}
+
 TEST_F(RolloutsTest, RollsBackWhileVersionsAreUnloaded) {
   Add("1", Mode::kEcho, "");
   Add("2", Mode::kEcho, "");

@@ -30,8 +30,10 @@ class FakeVersion : public ModelVersion {
     return config;
   }
 
+  bool placeholder() const override { return holds; }
   void Submit(std::shared_ptr<Call> call) override {
     ++submitted;
+    if (call->request.uncached) ++uncached;
     if (mode == Mode::kHang) {
       const std::lock_guard lock(mutex_);
       held_.push_back(std::move(call));
@@ -59,7 +61,8 @@ class FakeVersion : public ModelVersion {
   size_t Pending() const override { return 0; }
 
   std::atomic<Mode> mode;
-  std::atomic<int> submitted{0};
+  std::atomic<int> submitted{0}, uncached{0};
+  bool holds = false;  // it only holds requests until a version is loaded
   std::chrono::nanoseconds duration{std::chrono::milliseconds(1)};
 
  private:
