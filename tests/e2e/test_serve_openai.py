@@ -4,6 +4,7 @@ import base64
 import concurrent.futures
 import http.client
 import json
+import os
 import re
 import struct
 import time
@@ -187,6 +188,19 @@ class Unloading(ServeTest):
             self.reload(server, "tiny")
             self.assertEqual(server.json("POST", "/v1/embeddings", {"model": "embed", "input": ["Hi", "you"]})[0], 200)
             self.reload(server, "embed")
+
+    def test_a_model_between_two_versions_is_unavailable(self):
+        folder = causal_models.write_generator(self.dir / "tiny")
+        server = self.serve("--model", f"tiny={folder}", "--model-control", "explicit", "--change-order", "unload-first")
+        os.utime(folder / "model.onnx", (1, 1))
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            load = pool.submit(server.json, "POST", "/v2/repository/models/tiny/load", {})
+            statuses = set()
+            while not load.done():
+                statuses.add(completion(server, prompt="Hello", max_tokens=1)[0])
+            self.assertEqual(load.result()[0], 200)
+        self.assertLessEqual(statuses, {200, 503})
+        self.assertIn(503, statuses)
 
 
 class Limits(ServeTest):

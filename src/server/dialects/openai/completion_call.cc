@@ -94,6 +94,7 @@ Status CompletionCall::FindModel() {
   if (!found.ok())
     return Status(found.status().code() == Code::kUnavailable ? Code::kUnavailable : Code::kNotFound,
                   StrCat("The model `", request_.model, "` does not exist or is not loaded"));
+  if ((*found)->placeholder()) return StillLoading(request_.model);
   if (!(*found)->generator())
     return InvalidArgument("The model `", request_.model,
                            "` does not generate text; GET /v1/models lists the models that this API can use");

@@ -133,6 +133,7 @@ Status EmbeddingCall::FindModel() {
   if (!found.ok())
     return Status(found.status().code() == Code::kUnavailable ? Code::kUnavailable : Code::kNotFound,
                   StrCat("The model `", request_.model, "` does not exist or is not loaded"));
+  if ((*found)->placeholder()) return StillLoading(request_.model);
   auto model = EmbedderOf(*found);
   if (!model)
     return InvalidArgument(

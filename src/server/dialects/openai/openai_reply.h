@@ -13,6 +13,11 @@ HttpReply OpenAiError(const Status& status, std::string_view parameter = {}, std
 std::string OpenAiErrorJson(const Status& status, std::string_view parameter = {},
                             std::string_view code = {});
 
+// The error for a model whose old version is unloaded and whose new one is not loaded yet.
+inline Status StillLoading(const std::string& model) {
+  return Unavailable("The model `", model, "` is being loaded");
+}
+
 // One completion of a reply, or what an event adds to one.
 struct ChoiceText {
   int64_t index = 0;
