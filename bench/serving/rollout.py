@@ -22,9 +22,11 @@ CASES = {  # name: (behaviour, what must happen)
     "2 % wrong outputs": (BASE + "wrong_rate 0.02\n", "rollback"),
     "30 % slower": ("delay_us 2600\n", "rollback"),
     "fails on 1 of 500": (BASE + "fail_every 500\n", "rollback"),
+    "crashes on 1 of 500": (BASE + "crash_every 500\n", "rollback"),
     "fails on every request": (BASE + "fail_every 1\n", "rollback"),
     "good": (BASE, "promote"),
 }
+ISOLATED = "crashes on 1 of 500"  # its versions run in processes of their own, of which the candidate's dies by a signal
 CONFIG = """backend: "release"
 parameters { key: "tern_rollout" value { string_value: '%s' } }
 """
@@ -54,10 +56,11 @@ def finish(process):
     return json.loads(out)
 
 
-def start(args, folder):
+def start(args, folder, isolated):
     model = folder / "models" / "m"
     model.mkdir(parents=True)
-    (model / "config.pbtxt").write_text(CONFIG % json.dumps(args.policy))
+    isolation = "parameters { key: 'isolation' value { string_value: 'process' } }\n" if isolated else ""
+    (model / "config.pbtxt").write_text(CONFIG % json.dumps(args.policy) + isolation)
     add_version(model, 1, BASE)
     ready = folder / "ready.json"
     command = [args.tern, "serve", "--repository", folder / "models", "--model-control", "poll", "--poll-secs", 1, "--address", "127.0.0.1", "--http-port", 0,
@@ -86,7 +89,7 @@ def measure(args, name, seed):
     behaviour, expected = CASES[name]
     with tempfile.TemporaryDirectory(prefix="tern_rollout_") as folder:
         folder = pathlib.Path(folder)
-        server = start(args, folder)
+        server = start(args, folder, name == ISOLATED)
         try:
             limit = args.limit if expected == "rollback" else 2 * args.limit
             alone = [finish(process) for process in [load(args, server, 150, 5), load(args, server, 50, 5, "--version", "stable")]]

@@ -67,6 +67,7 @@ class Rollout(ServeTest):
     def setUp(self):
         super().setUp()
         self.models = self.dir / "models"
+        self.isolation = ""  # more of the configuration
 
     def version(self, number, text="", model="m"):
         """Adds a version at once, as a deployment should: the folder appears complete."""
@@ -78,7 +79,7 @@ class Rollout(ServeTest):
     def start(self, policy, *args, instances=1):
         self.models.mkdir(exist_ok=True)
         self.version(1)
-        (self.models / "m" / "config.pbtxt").write_text(config(policy, instances))
+        (self.models / "m" / "config.pbtxt").write_text(config(policy, instances) + self.isolation)
         return self.again(*args)
 
     def again(self, *args):
@@ -135,6 +136,18 @@ class Rollout(ServeTest):
         server, clients = self.roll_back("fail_every 10", "errors")
         self.assertEqual(clients.failures, [])  # the first step sends copies only
         self.assertGreater(self.metrics(server)['tern_rollout_errors_total{model="m",version="2"}'], 8)
+
+    def test_a_crash_of_its_process_is_the_candidates_fault(self):
+        self.isolation = "parameters { key: 'isolation' value { string_value: 'process' } }"
+        server, clients = self.roll_back("crash_every 15", "errors")
+        self.assertEqual(clients.failures, [])  # the first step sends copies only
+        self.assertRegex(server.text(), r"model 'm': process \d+ ended: signal 11")
+
+    def test_clients_of_the_stable_version_do_not_see_crashes_of_the_candidate(self):
+        self.isolation = "parameters { key: 'isolation' value { string_value: 'process' } }"
+        server, clients = self.roll_back("crash_every 10", "errors", steps=[20], mirror=0)
+        self.assertTrue(clients.failures)
+        self.assertTrue(all(status == 503 for status, _ in clients.failures), clients.failures[:3])
 
     def test_a_slow_version_is_rolled_back(self):
         self.models.mkdir()

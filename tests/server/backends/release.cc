@@ -4,11 +4,13 @@
 //   delay_us       time of an execution (0)
 //   wrong_rate     share of the executions whose outputs are 1 % too large (0)
 //   fail_every     every n-th execution fails (0: none)
+//   crash_every    every n-th execution ends the process with SIGSEGV (0: none)
 //   hang_after     from this execution on, none returns before its request is cancelled (0: never)
 //   scale          the output is scale x + 1 (2)
 //   seed           of the generator that chooses the wrong executions (1)
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <mutex>
 #include <random>
@@ -19,7 +21,7 @@
 namespace {
 
 struct Model {
-  double delay_us = 0, wrong_rate = 0, fail_every = 0, hang_after = 0, scale = 2, seed = 1;
+  double delay_us = 0, wrong_rate = 0, fail_every = 0, crash_every = 0, hang_after = 0, scale = 2, seed = 1;
   std::atomic<uint64_t> executions{0};
   std::mutex mutex;
   std::mt19937_64 random;
@@ -36,13 +38,14 @@ void* Load(void*, const TernModelInfo* info, TernError* error) {
   std::string name;
   double value = 0;
   while (file >> name >> value) {
-    double* field = name == "delay_us"     ? &model->delay_us
-                    : name == "wrong_rate" ? &model->wrong_rate
-                    : name == "fail_every" ? &model->fail_every
-                    : name == "hang_after" ? &model->hang_after
-                    : name == "scale"      ? &model->scale
-                    : name == "seed"       ? &model->seed
-                                           : nullptr;
+    double* field = name == "delay_us"      ? &model->delay_us
+                    : name == "wrong_rate"  ? &model->wrong_rate
+                    : name == "fail_every"  ? &model->fail_every
+                    : name == "crash_every" ? &model->crash_every
+                    : name == "hang_after"  ? &model->hang_after
+                    : name == "scale"       ? &model->scale
+                    : name == "seed"        ? &model->seed
+                                            : nullptr;
     if (!field) {
       plug_in::Fail(error, TERN_INVALID_ARGUMENT, "behaviour.txt has an unknown name");
       delete model;
@@ -77,6 +80,10 @@ void Work(double delay_us) {
   }
 }
 
+bool Every(double n, double number) {
+  return n > 0 && static_cast<uint64_t>(number) % static_cast<uint64_t>(n) == 0;
+}
+
 int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error) {
   Model& model = *static_cast<Model*>(instance);
   const auto number = static_cast<double>(++model.executions);
@@ -85,7 +92,8 @@ int32_t Run(void* instance, const TernBatch* batch, TernOutputs* outputs, TernEr
     while (!plug_in::host->stopped(batch)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return plug_in::Fail(error, TERN_CANCELLED, "the request was cancelled");
   }
-  if (model.fail_every > 0 && static_cast<uint64_t>(number) % static_cast<uint64_t>(model.fail_every) == 0)
+  if (Every(model.crash_every, number)) std::raise(SIGSEGV);
+  if (Every(model.fail_every, number))
     return plug_in::Fail(error, TERN_INTERNAL, "the execution failed as behaviour.txt says");
   const TernTensor* input = plug_in::Input(*batch, "INPUT0");
   if (!input) return plug_in::Fail(error, TERN_INVALID_ARGUMENT, "INPUT0 is missing");
