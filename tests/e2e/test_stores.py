@@ -1,9 +1,11 @@
 """Remote repositories: s3://, gs://, https:// and file:// against servers in this process, with faults."""
 
 import hashlib
+import http.client
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -240,6 +242,36 @@ class S3(StoreTest):
             store.put("prod/add/2/data.bin", os.urandom(40_000), SETTLED)
             store.put("prod/add/2/model.onnx", plus(i), SETTLED)
             wait_for(lambda i=i: self.value(server) == i)
+
+    def test_the_server_listens_while_it_copies(self):
+        store = self.store()
+        store.put("prod/add/1/model.onnx", plus(1), SETTLED)
+        store.put("prod/add/1/data.bin", os.urandom(1_000_000), SETTLED)
+        store.objects.slow = 3
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        process = subprocess.Popen([TERN, "serve", "--repository", f"s3://{store.endpoint}/models/prod", "--address", "127.0.0.1", "--http-port", str(port),
+                                    "--grpc-port", "0", "--metrics-port", "0"], env={**os.environ, **AWS}, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+
+        def status(what):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            try:
+                connection.request("GET", f"/v2/health/{what}")
+                return connection.getresponse().status
+            except OSError:
+                return None
+            finally:
+                connection.close()
+
+        wait_for(lambda: status("live") == 200)
+        self.assertNotEqual(status("ready"), 200)
+        wait_for(lambda: [r for r in store.requests if "data.bin" in r])
+        self.assertNotEqual(status("ready"), 200)
+        store.objects.slow = 0
+        wait_for(lambda: status("ready") == 200)
 
     def test_a_signal_ends_a_transfer(self):
         store = self.store()
