@@ -97,7 +97,7 @@ void CachedModel::Submit(std::shared_ptr<Call> call) {
                               " is not at ready state"),
                   FailReason::kRejected);
   }
-  if (call->request.uncached) return model_->Submit(std::move(call));
+  if (call->request.copy) return model_->Submit(std::move(call));
   auto identities = Identities();
   // A step of the ensemble is gone, or has become one whose responses are not cached.
   if (!identities.ok()) return model_->Submit(std::move(call));

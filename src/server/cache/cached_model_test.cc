@@ -84,7 +84,7 @@ TEST_F(CachedModelTest, ExecutesRequestsThatAskForIt) {
   MakeLocal();
   EXPECT_EQ(Answer(3), 6);
   const auto call = IntCall(3);
-  call->request.uncached = true;
+  call->request.copy = true;
   model_->Submit(call);
   EXPECT_EQ(ToInts(call->Wait().outputs.at(0)), std::vector<int32_t>{6});
   EXPECT_EQ(executions_, 2);

@@ -61,7 +61,7 @@ class RequestMirror::CopyCall final : public Call {
   CopyCall(std::shared_ptr<RequestMirror> mirror, std::unique_ptr<MirrorJob> job, bool control)
       : job_(std::move(job)), control_(control), mirror_(std::move(mirror)) {
     request = job_->request;
-    request.uncached = true;  // a response from the cache says nothing about the version
+    request.copy = true;
     request.arrived = started_ = Clock::now();
   }
   // Returns the job to the first caller, which must finish it.
@@ -165,21 +165,29 @@ void RequestMirror::OnAnswer(CopyCall& call, Response response) {
   std::unique_ptr<MirrorJob> job = call.TakeJob();
   if (!job) return;  // it took too long, or the mirror has stopped
   const Outcome outcome = OutcomeOf(call.times, EndingOf(response.status, true));
+  bool more = ++job->runs < job->WantedRuns();
   if (call.control()) {
     job->result.control = outcome;
     counters_->control.fetch_add(1, std::memory_order_relaxed);
   } else {
-    job->result.candidate = outcome;
-    Judge(*job, response);
     counters_->mirrored.fetch_add(1, std::memory_order_relaxed);
+    if (job->runs % 2 == 1) {
+      job->result.candidate = outcome;
+      Judge(*job, response);
+    } else if (outcome.ending == Ending::kOk) {
+      job->result.candidate = outcome;
+    }
+    if (outcome.ending != Ending::kOk) {  // no duration to compare
+      job->result.control.reset();
+      more = false;
+    }
   }
-  const bool more = ++job->runs == 1 && job->control;
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(running_, [&](const auto& other) { return other.get() == &call; });
     if (stopped_) return;
     if (more)
-      waiting_.push_front(std::move(job));  // the second run is next, so that both see the same load
+      waiting_.push_front(std::move(job));  // its other runs are next, so that all see the same load
     else
       bytes_ -= job->bytes;
     changed_.notify_all();

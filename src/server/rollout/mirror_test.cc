@@ -62,7 +62,7 @@ TEST_F(RequestMirrorTest, ComparesAnswers) {
   EXPECT_EQ(results_[2].candidate.ending, Ending::kFailed);
   EXPECT_FALSE(results_[2].differ);
   EXPECT_EQ(errors_[2], "it failed");
-  EXPECT_EQ(candidate_->uncached, 3) << "a response from the cache says nothing about the version";
+  EXPECT_EQ(candidate_->copies, 3) << "a response from the cache says nothing about the version";
   EXPECT_EQ(counters_->mirrored, 3u);
   EXPECT_EQ(counters_->differ, 1u);
   EXPECT_EQ(counters_->errors, 1u);
@@ -73,13 +73,51 @@ TEST_F(RequestMirrorTest, RunsControls) {
   Start();
   for (int i = 0; i < 40; ++i) mirror_->Offer(Job(true));
   ASSERT_TRUE(Eventually([&] { return results() == 40; }));
-  EXPECT_EQ(stable_->submitted, 40);
-  EXPECT_EQ(candidate_->submitted, 40);
+  EXPECT_EQ(stable_->submitted, 80);
+  EXPECT_EQ(candidate_->submitted, 80);
   for (const MirrorResult& result : results_) {
     ASSERT_TRUE(result.control);
     EXPECT_EQ(result.control->duration, milliseconds(1));
     EXPECT_EQ(result.differ, "");
   }
+}
+
+// A version whose runs after the first one take less time, as with warm caches.
+class WarmingVersion : public FakeVersion {
+ public:
+  using FakeVersion::FakeVersion;
+  void Submit(std::shared_ptr<Call> call) override {
+    duration = milliseconds(submitted % 2 == 0 ? 3 : 1);
+    FakeVersion::Submit(std::move(call));
+  }
+};
+
+TEST_F(RequestMirrorTest, TimesTheSecondRunOfEachVersion) {
+  candidate_ = std::make_shared<WarmingVersion>("2");
+  Start();
+  for (int i = 0; i < 20; ++i) mirror_->Offer(Job(true));
+  ASSERT_TRUE(Eventually([&] { return results() == 20; }));
+  for (const MirrorResult& result : results_) EXPECT_EQ(result.candidate.duration, milliseconds(1));
+}
+
+// Fails every second request.
+class AlternatingVersion : public FakeVersion {
+ public:
+  using FakeVersion::FakeVersion;
+  void Submit(std::shared_ptr<Call> call) override {
+    mode = submitted % 2 == 0 ? Mode::kEcho : Mode::kFail;
+    FakeVersion::Submit(std::move(call));
+  }
+};
+
+TEST_F(RequestMirrorTest, CountsTheFirstRunAsTheAnswer) {
+  candidate_ = std::make_shared<AlternatingVersion>("2");
+  Start();
+  mirror_->Offer(Job(true));
+  ASSERT_TRUE(Eventually([&] { return results() == 1; }));
+  EXPECT_EQ(results_[0].candidate.ending, Ending::kOk);
+  EXPECT_FALSE(results_[0].control) << "the timed run failed, so that there is no duration";
+  EXPECT_EQ(candidate_->submitted, 2);
 }
 
 TEST_F(RequestMirrorTest, DropsCopiesBeyondItsMemory) {

@@ -33,7 +33,7 @@ class FakeVersion : public ModelVersion {
   bool placeholder() const override { return holds; }
   void Submit(std::shared_ptr<Call> call) override {
     ++submitted;
-    if (call->request.uncached) ++uncached;
+    if (call->request.copy) ++copies;
     if (mode == Mode::kHang) {
       const std::lock_guard lock(mutex_);
       held_.push_back(std::move(call));
@@ -61,7 +61,7 @@ class FakeVersion : public ModelVersion {
   size_t Pending() const override { return 0; }
 
   std::atomic<Mode> mode;
-  std::atomic<int> submitted{0}, uncached{0};
+  std::atomic<int> submitted{0}, copies{0};
   bool holds = false;  // it only holds requests until a version is loaded
   std::chrono::nanoseconds duration{std::chrono::milliseconds(1)};
 

@@ -80,7 +80,7 @@ std::shared_ptr<Call> EnsembleRun::MakeCall(size_t index) {
   request.timeout = call_->request.timeout;
   request.sequence = call_->request.sequence;
   request.trace = call_->request.trace;
-  request.uncached = call_->request.uncached;
+  request.copy = call_->request.copy;
   request.arrived = Clock::now();
   for (const auto& [name, tensor] : step.inputs) {
     const auto found = tensors_.find(tensor);

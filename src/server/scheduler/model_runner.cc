@@ -93,7 +93,8 @@ void ModelRunner::Submit(std::shared_ptr<Call> call) {
   queued->items = *items;
   queued->queued = now;
   queued->times = queued->call->times;
-  if (!TryInline(queued)) Enqueue(queued, now);
+  // A rollout compares the durations of copies on two versions, so all of them run on the executor's threads.
+  if (queued->call->request.copy || !TryInline(queued)) Enqueue(queued, now);
 }
 
 bool ModelRunner::RefuseIfOverloaded(Call& call) {
