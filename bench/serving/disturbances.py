@@ -59,6 +59,7 @@ class NewVersion:
 
     def __init__(self, seconds, folder, model):
         self.seconds, self.folder, self.model, self.version = seconds, folder, model, 1
+        self.stop = threading.Event()  # Running replaces it by its own
 
     def act(self, server):
         self.version += 1
@@ -66,6 +67,8 @@ class NewVersion:
         expect(request(server, "POST", f"/v2/repository/models/{self.model}/load", {}), f"load version {self.version}")
         end = time.monotonic() + 60
         while f'"stable":"{self.version}"' not in self._labels(server):
+            if self.stop.is_set():
+                return  # the load has ended, and without requests no version is promoted
             if time.monotonic() > end:
                 raise AssertionError(f"version {self.version} was not promoted: {self._labels(server)[:300]}")
             time.sleep(0.2)
@@ -116,6 +119,7 @@ class Running:
         self.threads = [threading.Thread(target=self._run, args=(each,), daemon=True) for each in disturbing]
 
     def _run(self, each):
+        each.stop = self.stop
         while not self.stop.wait(each.seconds):
             try:
                 each.act(self.server)
@@ -148,6 +152,8 @@ def prepare(args, folder):
     root = pathlib.Path(folder) / "models"
     rollout = PARAMETER.format("tern_rollout", '{\\"steps\\": [0, 50], \\"step_seconds\\": 2}') if args.canaries else ""
     repositories.tern_identity(root)
+    own = pathlib.Path(folder) / "own.onnx"  # the budget's models are links to it, so that loads of `digits` do not change their times
+    shutil.copy(DIGITS, own)
     repositories.onnx_model(root, "digits", DIGITS, rollout)
     flags = ["--repository", root, "--model-control", "explicit", "--load-model", "*"]
     reloaded = [("identity", root / "identity/config.pbtxt")]
@@ -165,7 +171,10 @@ def prepare(args, folder):
         disturbing.append(Reload(args.reload_secs / len(reloaded), reloaded))
     if args.evictions:
         for i in range(BUDGET_MODELS):
-            repositories.onnx_model(root, f"budget{i}", DIGITS, "")
-        flags += ["--memory-budget", f"{ROOM * DIGITS.stat().st_size * 2}"]
+            repositories.onnx_model(root, f"budget{i}", own, "")
+        # Models whose files change must stay loaded: an evicted model is not loaded from files that have changed since it was read.
+        for model in ("digits", "identity"):
+            flags += ["--pin-model", model]
+        flags += ["--memory-budget", f"{(ROOM + 2) * DIGITS.stat().st_size * 5}"]  # a loaded model takes 4.8 times its file, and a change of `digits` needs two versions
         disturbing.append(UseAll(0.5))
     return flags, disturbing

@@ -89,7 +89,10 @@ def parse():
     parser.add_argument("--kill-secs", type=float, default=0, help="with --isolated, seconds between two kills of the process; requests in flight then fail")
     parser.add_argument("--canaries", action="store_true", help="the reloads bring new versions, which are rolled out (tern_rollout)")
     parser.add_argument("--evictions", action="store_true", help="also send requests to more models than --memory-budget has room for")
-    return options.parsed(parser)
+    args = options.parsed(parser)
+    if args.isolated and args.evictions:
+        parser.error("--isolated cannot be combined with --evictions: the process alone exceeds the memory budget of the small models")
+    return args
 
 
 def main():
