@@ -24,7 +24,7 @@ class LiveObserver final : public ResponseObserver {
     parts_->mirror->Offer(std::move(job_));
   }
 
-  // Returns whether the request took too long and was counted now.
+  // Counts the request as failed if it began before `limit` and is not counted yet.
   void CountHang(Clock::time_point limit) {
     if (began_ < limit) Count({Ending::kFailed, {}, 0}, "no answer in time");
   }
@@ -66,7 +66,8 @@ void LiveCalls::Sweep(Clock::time_point limit) {
 
 namespace {
 
-// Returns a copy of a request that outlives it, or null if there can be none.
+// Returns a copy that outlives the request, or null if the request belongs to a sequence or does not own its
+// bytes.
 std::unique_ptr<MirrorJob> CopyOf(const Request& request) {
   if (!request.sequence.id.empty()) return nullptr;
   auto job = std::make_unique<MirrorJob>();
@@ -126,7 +127,7 @@ class Arm final : public ModelVersion {
   const std::shared_ptr<ModelVersion> own_;
 };
 
-// Gives each request to one of the arms. Until then it looks like the stable version.
+// Gives each request to one of the arms. Everything else that it tells is that of the stable version.
 class Splitter final : public ModelVersion {
  public:
   Splitter(std::shared_ptr<Trial> trial, std::shared_ptr<Arm> stable, std::shared_ptr<Arm> candidate)

@@ -1,5 +1,6 @@
-// What the registry gives to requests without a version while a rollout runs. These objects stand before the
-// two versions, and tell the trial how each of them answers.
+// While a rollout runs, the registry gives these objects to requests without a version and to those with the
+// label `stable`. Each object forwards requests to one of the two versions and tells the trial how that
+// version answered.
 #pragma once
 #include <list>
 #include <memory>

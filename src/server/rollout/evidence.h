@@ -33,7 +33,7 @@ struct PairCounts {
 
 // A limit L divides versions into three: bad ones at or above L, good ones at or below GoodRate(L)
 // (slowdowns: kGoodSlowdown * L), and those between, for which both decisions are right.
-constexpr double kGoodShare = 0.125;  // of a rate
+constexpr double kGoodShare = 0.125;  // of the limit on a rate
 constexpr double kGoodSlowdown = 0.5;
 inline double GoodRate(double limit) { return limit * kGoodShare; }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMaxRunning = 4;    // copies that are submitted and not answered
 constexpr size_t kMaxWaiting = 256;  // copies that are not submitted yet
-// A copy waits for so long while clients' requests wait in the stable version's queue.
+// A copy waits at most for kMaxYield while clients' requests wait in the stable version's queue.
 constexpr std::chrono::milliseconds kMaxYield{1000}, kYieldPoll{1};
 
 uint64_t NextRandom(uint64_t& state) {  // xorshift64*
@@ -129,7 +129,8 @@ void RequestMirror::Offer(std::unique_ptr<MirrorJob> job) {
   changed_.notify_all();
 }
 
-// Clients go first: a copy starts only while none of their requests waits, or after a second.
+// Clients go first: waits until none of their requests is in the stable version's queue, at most for
+// kMaxYield.
 void RequestMirror::Yield(std::unique_lock<std::mutex>& lock) {
   const auto end = Clock::now() + kMaxYield;
   while (!stopped_ && Clock::now() < end) {

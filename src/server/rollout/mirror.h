@@ -1,5 +1,6 @@
-// Sends copies of the stable version's requests to a candidate, after the client has its answer, and compares
-// the answers. A client never waits for a copy: if the candidate cannot keep up, copies are dropped.
+// Sends copies of the stable version's requests to a candidate, after the stable version has answered them,
+// and compares the answers. A client never waits for a copy: if the candidate cannot keep up, copies are
+// dropped.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -33,10 +34,11 @@ struct MirrorJob {
   std::string error;
 };
 
-// Returns how a call ended. A copy is never cancelled by a client, and its request was right for the stable
-// version.
+// Returns how a call ended. Cancelled calls and refusals because of overload are ignored. kInvalidArgument is
+// ignored for a client's request, and is a failure of a copy, because the stable version did not refuse its
+// request.
 Ending EndingOf(const Status& status, bool copy);
-// The duration of a finished call without its time in the queue.
+// Returns the outcome of a finished call. Its duration is without the time in the queue.
 Outcome OutcomeOf(const CallTimes& times, Ending ending);
 
 // At most `rate` grants per second, with bursts of a tenth of a second. A rate of 0 means no limit.
@@ -60,12 +62,15 @@ class RequestMirror : public std::enable_shared_from_this<RequestMirror> {
                 Done done);
   ~RequestMirror();
 
-  // Returns whether the next request of the stable version is copied, and with a control.
+  // Returns whether the next request of the stable version is copied. If so, sets whether the copy has a
+  // control.
   bool Wants(Clock::time_point now, bool& control);
   void Offer(std::unique_ptr<MirrorJob> job);
-  // Counts copies that run for too long as failed, and cancels them.
+  // Cancels copies that run for longer than hang_seconds. A candidate's copy counts as failed; a copy whose
+  // control takes so long is dropped.
   void Sweep(Clock::time_point now);
-  // Drops what waits and cancels what runs. Later answers are ignored. Waits for a call of Submit.
+  // Drops copies that wait and cancels those that run. Later answers are ignored. Waits for the thread, which
+  // may be in a call of Submit.
   void Stop();
   uint64_t held_bytes() const;
 

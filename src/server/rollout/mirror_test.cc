@@ -174,7 +174,7 @@ TEST_F(RequestMirrorTest, StopsWhileCopiesRun) {
   EXPECT_FALSE(mirror_->Wants(Clock::now(), control));
 }
 
-TEST_F(RequestMirrorTest, WantsAShareAndARate) {
+TEST_F(RequestMirrorTest, WantsAShare) {
   RolloutPolicy policy;
   policy.mirror = 25;
   policy.mirror_per_second = 0;

@@ -1,5 +1,5 @@
 // Which version of a model is the stable one, which is its candidate, and which were rejected. Plain data
-// that is kept over a restart, and the rules by which versions that appear and disappear change it.
+// that is kept over a restart. The rules at the end change it when versions appear or disappear.
 #pragma once
 #include <map>
 #include <optional>
@@ -28,7 +28,9 @@ struct Rejected {
 struct Release {
   std::string stable;     // empty: the model has no rollouts, and its latest version answers
   std::string candidate;  // empty: no rollout runs
-  // The stable version was chosen by a rollback to it. Ends when a version that is not rejected appears.
+  // A person chose the stable version by a pin or a rollback to it. The pin ends when a newer version that is
+  // not rejected is loaded, when the stable version disappears, or when a person unpins it or starts a
+  // rollout.
   bool pinned = false;
   std::vector<Rejected> rejected;
   size_t step = 0;               // of the rollout
@@ -42,12 +44,14 @@ struct Release {
   void Reject(const std::string& version, std::string reason);
   void Accept(const std::string& version);  // removes it from the rejected ones
   void Add(ReleaseEvent event);
-  // Makes a version the stable one and ends the rollout. Older versions are no longer remembered as rejected.
+  // Makes a version the stable one and ends the rollout. Forgets that this version or older ones were
+  // rejected.
   void SetStable(const std::string& version);
 };
 
-// Changes the selection so that it has the versions that the release needs, and not those that it rejected.
-// Forgets rejected versions that no longer exist.
+// Adds the versions that the release needs to the selection, and removes those that it rejected, unless the
+// version policy names versions. Changes nothing in the selection if no version would remain. Forgets
+// rejected versions that no longer exist.
 void SelectForRelease(Release& release, const VersionChoice& choice, std::vector<std::string>& selected);
 
 // Updates the release for the versions that are loaded now, in ascending order and not empty. `automatic`:

@@ -172,7 +172,7 @@ void Rollouts::EndTrial(Entry& entry) {
   entry.running.reset();
 }
 
-// The registry publishes the result. It waits meanwhile, so nothing here blocks.
+// The registry waits for the result and publishes it, so nothing here may block.
 VersionRoute Rollouts::MakeRoute(const std::string& model, Entry& entry, const Versions& versions) {
   VersionRoute route;
   if (versions.empty() || stopped_) {

@@ -26,7 +26,7 @@ struct RolloutsOptions {
 // Stop must be called before the repository ends.
 class Rollouts final : public RolloutControl, public VersionSelector {
  public:
-  // Loads and unloads versions of a model as Select wants them, and waits for that.
+  // Loads and unloads versions of a model according to Select. Returns when that is done.
   using Reload = std::function<Status(const std::string& model)>;
 
   // Reads the state file, and becomes the registry's router. `registry` must outlive the result.
@@ -92,7 +92,7 @@ class Rollouts final : public RolloutControl, public VersionSelector {
              const std::string& reason);
   Status Unpin(const std::string& model);
   Status SetLabel(const std::string& model, const RolloutRequest& request);
-  // Keeps versions selected until it is destroyed, and the release unchanged by loads meanwhile.
+  // Until it is destroyed, the versions stay selected, and loads do not change the release.
   class Hold {
    public:
     Hold(Rollouts& rollouts, const std::string& model, const std::vector<std::string>& versions);

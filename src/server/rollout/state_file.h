@@ -12,13 +12,13 @@ using Releases = std::map<std::string, Release>;  // by model
 
 // The text of the file: {"format":1,"models":{NAME:{…}}}.
 std::string ReleasesText(const Releases& releases);
-// Fails with kInvalidArgument, and the byte, if the text is not what ReleasesText writes. Unknown members are
-// ignored, so that an older server can read the file of a newer one.
+// Fails with kInvalidArgument if the text is not what ReleasesText writes. The message has the offset of the
+// byte. Unknown members are ignored, so that an older server can read the file of a newer one.
 Result<Releases> ParseReleases(std::string_view text);
 
 // Returns no releases if the file does not exist. Errors name the file.
 Result<Releases> ReadReleases(const std::string& path);
-// Replaces the file at once.
+// Replaces the file atomically.
 Status WriteReleases(const std::string& path, const Releases& releases);
 
 // Part of ReleasesText, and of what the API returns.

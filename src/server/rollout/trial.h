@@ -54,7 +54,8 @@ struct Decision {
 // Thread-safe.
 class Trial {
  public:
-  // `salt` makes the share of sticky clients different for each model and version.
+  // `mirrors`: requests of this model can be copied. `salt` makes the choice of keys that get the candidate
+  // different for each model and version.
   Trial(const RolloutPolicy& policy, bool mirrors, std::string salt, Clock::time_point now);
 
   // Sets the step, or the weight that a person chose. With such a weight, the trial no longer advances.
@@ -65,12 +66,13 @@ class Trial {
   // key, as long as the weight does not fall.
   bool PicksCandidate(const Request& request) const;
 
-  // A version's answer to a request that it alone got.
+  // Counts a version's answer to a client's request.
   void OnLive(bool candidate, const Outcome& outcome, const std::string& error);
   void OnMirrored(const MirrorResult& result, const std::string& error);
 
-  // What follows at this time. Returns kNextStep or kPromote only if all tests are good and the step has
-  // lasted and answered enough.
+  // Decides what follows at `now`. Before the time-out, kNextStep and kPromote need good verdicts of all
+  // tests that this step can measure, and a step that lasted and answered enough. After a time-out, the
+  // policy decides.
   Decision Decide(Clock::time_point now);
   std::vector<TestResult> Tests() const;
   TrialCounts Counts() const;
