@@ -58,9 +58,10 @@ Result<std::shared_ptr<CachedModel>> CachedModel::Create(std::shared_ptr<ModelVe
                                                          const Registry& models) {
   const ModelConfig& config = model->config();
   if (config.sequence || config.decoupled || model->generator())
-    return InvalidArgument("model '", config.name,
-                           "': response_cache excludes models with sequences, decoupled responses or "
-                           "generated text");
+    return InvalidArgument(
+        "model '", config.name,
+        "' cannot use response_cache, because models with sequences, decoupled responses or "
+        "generated text are not cached");
   std::shared_ptr<CachedModel> cached(new CachedModel(std::move(model), std::move(cache), models));
   // A step whose responses cannot be cached now, as during a rollout, turns the cache off meanwhile.
   const Status usable = cached->Identities().TakeStatus();
@@ -78,8 +79,8 @@ Result<std::vector<std::string>> CachedModel::Identities() const {
                          : !of.ensemble.empty() ? "is an ensemble itself"
                                                 : nullptr;
     if (reason)
-      return InvalidArgument("model '", config().name, "': response_cache excludes the step '", step.model,
-                             "', because it ", reason);
+      return InvalidArgument("model '", config().name, "' cannot use response_cache, because its step '",
+                             step.model, "' ", reason);
     if (version->identity().empty())
       return Unavailable("model '", config().name, "': the step '", step.model, "' has no identity");
     identities.push_back(version->identity());

@@ -17,8 +17,9 @@ class CachedModel final : public ModelVersion,
                           public Removable,
                           public std::enable_shared_from_this<CachedModel> {
  public:
-  // `model` has an identity. `models` has the steps of an ensemble. Fails if a step of an ensemble depends on
-  // earlier requests, has several responses, or is an ensemble itself, and if the model is such a model.
+  // `model` has an identity. `models` has the steps of an ensemble. Fails if the model or a step of an
+  // ensemble has sequences or decoupled responses, if the model generates text, or if a step is an ensemble
+  // itself.
   static Result<std::shared_ptr<CachedModel>> Create(std::shared_ptr<ModelVersion> model,
                                                      std::shared_ptr<ResponseCache> cache,
                                                      const Registry& models);
@@ -53,7 +54,7 @@ class CachedModel final : public ModelVersion,
   void Miss(Search& search);
   void Store(const CacheKey& key, const Response& response);
   void Refuse(Call& call, Status status, FailReason reason);
-  // Makes Drain wait for a search that continues on another thread. Returns false if Drain has begun.
+  // Makes Drain wait for a search that continues on another thread. Returns false if Drain refuses requests.
   bool Track(const std::shared_ptr<Search>& search);
   void Forget(const Search& search);
 

@@ -181,7 +181,7 @@ TEST_F(CachedModelTest, WithoutRedisRequestsAreComputed) {
   EXPECT_EQ(executions_, 50);
 }
 
-TEST_F(CachedModelTest, RedisGoesUnderLoadAndNothingIsLost) {
+TEST_F(CachedModelTest, RedisStopsUnderLoadAndNothingIsLost) {
   MakeRedis(50ms);
   std::vector<std::shared_ptr<TestCall>> calls;
   const int port = redis_.port();
@@ -287,7 +287,7 @@ TEST_F(CachedModelTest, AResponseOfAReplacedStepIsNotStored) {
   EXPECT_EQ(Statistics().cache_hit.count, 0u);
 }
 
-TEST_F(CachedModelTest, RefusesEnsemblesWhoseStepsDependOnMore) {
+TEST_F(CachedModelTest, RefusesEnsemblesWithStepsThatCannotBeCached) {
   MakeLocal();
   const auto refusal = [&](ModelConfig step) {
     step.name = "m";
@@ -302,11 +302,11 @@ TEST_F(CachedModelTest, RefusesEnsemblesWhoseStepsDependOnMore) {
   ModelConfig decoupled = IntModel(4);
   decoupled.decoupled = true;
   EXPECT_EQ(refusal(decoupled),
-            "model 'e': response_cache excludes the step 'm', because it has decoupled responses");
+            "model 'e' cannot use response_cache, because its step 'm' has decoupled responses");
   ModelConfig sequence = IntModel(4);
   sequence.sequence.emplace();
   EXPECT_EQ(refusal(sequence),
-            "model 'e': response_cache excludes the step 'm', because it has sequence_batching");
+            "model 'e' cannot use response_cache, because its step 'm' has sequence_batching");
 }
 
 TEST(VersionIdentity, DependsOnTheContentOfFiles) {

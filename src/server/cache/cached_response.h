@@ -25,7 +25,7 @@ std::shared_ptr<const CachedResponse> Freeze(const Response& response);
 size_t PayloadBytes(const Response& response);
 
 // Converts to the bytes of an entry in Redis, and back. Decode accepts any bytes: it fails unless the entry
-// is complete and every output has the type and the shape that its number of bytes states.
+// is complete and the bytes of every output fit its type and shape.
 std::string Encode(const CachedResponse& response);
 Result<std::shared_ptr<const CachedResponse>> Decode(std::string_view bytes);
 

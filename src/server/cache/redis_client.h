@@ -26,7 +26,7 @@ struct RedisCounts {
 };
 
 // Used only on the thread of its loop. No function blocks: names are resolved on another thread.
-// While there is no usable connection, searches find nothing at once.
+// While there is no usable connection, Get calls back at once, without a value.
 class RedisClient : public Watcher {
  public:
   using Found = std::function<void(std::optional<std::string>)>;

@@ -18,8 +18,8 @@ struct CacheFacts {
   uint64_t redis_found = 0, redis_missed = 0, redis_timeouts = 0, redis_failures = 0, redis_dropped = 0;
 };
 
-// Thread-safe. With both, Redis is searched for what the memory does not have, and what it finds is kept in
-// memory. Redis is used by a thread of the cache: no other thread waits for it.
+// Thread-safe. With both, a response that is not in memory is searched in Redis, and kept in memory if Redis
+// has it. Only a thread of the cache uses Redis: no other thread waits for it.
 class ResponseCache {
  public:
   using Response = std::shared_ptr<const CachedResponse>;  // null: not found

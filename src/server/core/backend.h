@@ -35,8 +35,8 @@ struct Batch {
   std::vector<std::string> outputs;
   int threads = 1;  // the number of threads that the execution may use
   Stop stop;
-  // The request of each row. A null request is an empty slot of a sequence batch. The items of a request are
-  // consecutive rows. Null pointers if the requests are not known.
+  // The requests, in the order of their rows. A null request is an empty slot of a sequence batch. The items
+  // of a request are consecutive rows. `requests` and `items` are null if the requests are not known.
   const std::vector<const Request*>* requests = nullptr;
   const std::vector<int64_t>* items = nullptr;  // number of rows per request
   const ModelConfig* config = nullptr;          // of the model; null if it is not known
@@ -77,7 +77,8 @@ class BackendInstance {
   virtual Result<std::vector<WireTensor>> Run(Batch& batch) = 0;
   // For decoupled models. The back end itself sends any number of responses, of which the last is final.
   virtual void RunCall(const std::shared_ptr<Call>& call) = 0;
-  // For models that keep something per sequence. Called if a sequence ended, and Run has not seen that.
+  // For models that keep something per sequence. Called when a sequence ended without a successful Run of its
+  // end, for example because it was cancelled or idle for too long.
   virtual void EndSequence(const std::string& /*id*/) {}
 };
 

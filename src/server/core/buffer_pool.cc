@@ -15,7 +15,8 @@ constexpr size_t kMaxBytes = size_t{1} << 48;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kSharedLimit = size_t{96} << 20;  // room for six tensors of 16 MiB
 
-// Rounds up to a 32nd of the power of two below, so that requests of similar sizes share blocks.
+// Rounds up to a multiple of 1/32 of the largest power of two within `bytes`, so that requests of similar
+// sizes share blocks.
 size_t RoundUp(size_t bytes) {
   const size_t step = std::bit_floor(bytes) / 32;
   return (bytes + step - 1) / step * step;

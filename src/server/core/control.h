@@ -120,7 +120,7 @@ struct Limits {
   int json_depth = 100;
   size_t tensors = 1024;  // per request
   size_t connections = 4096;
-  uint64_t queued_bytes = uint64_t{1} << 30;  // sum over all requests that are queued or running
+  uint64_t queued_bytes = uint64_t{1} << 30;  // of all queued or running requests and unsent responses
 };
 
 // The extensions of the v2 protocol that the server's metadata lists.
@@ -151,7 +151,7 @@ struct ServerContext {
   AccessControl* access = nullptr;  // null: everyone may do everything
   AuditLog* audit = nullptr;        // null: off
   Limits limits;
-  // All models to load at the start are loaded, and the server does not shut down.
+  // All models to load at the start are loaded, and the server is not shutting down.
   std::atomic<bool> ready{false};
   std::atomic<bool> draining{false};  // after SIGTERM: accepted requests are answered, new ones are refused
   std::atomic<uint64_t> queued_bytes{0};

@@ -15,7 +15,8 @@ extern std::atomic<bool> active;
 void Wait(Phase phase);
 }  // namespace injected
 
-// Reads the file before delays that are injected 10 ms later or more. An empty path turns the delays off.
+// Takes delays from this file, which is read again after 10 ms at the earliest. An empty path turns the
+// delays off.
 void UseDelayFile(const std::string& path);
 
 inline void InjectDelay(Phase phase) {

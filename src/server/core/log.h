@@ -16,8 +16,8 @@ struct LogSettings {
 void SetLogSettings(const LogSettings& settings);
 LogSettings CurrentLogSettings();
 bool LogEnabled(LogLevel level);
-// Writes one line. Control characters become spaces, because messages quote names from clients, and such a
-// name must not start a new line.
+// Writes one line, with at most 8192 bytes of the message. Control characters become spaces, because messages
+// quote names from clients, and such a name must not start a new line.
 void Log(LogLevel level, std::string_view message);
 
 }  // namespace tern::server

@@ -81,7 +81,7 @@ struct SequenceConfig {
 
 struct EnsembleStep {
   std::string model;
-  std::string version;                         // empty: the latest
+  std::string version;                         // empty: as for a request without a version
   std::map<std::string, std::string> inputs;   // the step's input -> the ensemble's tensor
   std::map<std::string, std::string> outputs;  // the step's output -> the ensemble's tensor
 };

@@ -50,8 +50,8 @@ class Restrictions {
   std::array<std::optional<Secret>, static_cast<size_t>(ApiGroup::kNone)> secrets_;  // by group
 };
 
-// A POSIX extended regular expression that occurs in the names of headers. It ignores case, unless it begins
-// with "(?-i)". Thread-safe.
+// A POSIX extended regular expression for names of headers. It matches if it occurs anywhere in a name. It
+// ignores case, unless it begins with "(?-i)". Thread-safe.
 class HeaderPattern {
  public:
   static Result<std::shared_ptr<const HeaderPattern>> Compile(const std::string& pattern);

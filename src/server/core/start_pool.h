@@ -3,9 +3,9 @@
 
 namespace tern::server {
 
-// Starts the threads of the engine's pool, unless they run already. Threads inherit the priority of the
-// thread that starts them, so threads with another priority must not be the first to use the pool: threads
-// that load models have a lower one, and event loops reset a negative niceness in threads that they start.
+// Starts the threads of the engine's pool, unless they run already. The pool's threads inherit the priority
+// of the thread that uses the pool first, so this must be one with the priority of the server. Threads that
+// load models have a lower one, and event loops reset a negative niceness in threads that they start.
 void StartPool();
 
 }  // namespace tern::server

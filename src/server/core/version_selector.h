@@ -16,7 +16,8 @@ struct VersionChoice {
 class VersionSelector {
  public:
   virtual ~VersionSelector() = default;
-  // Changes the versions that the version policy has selected. All of `selected` must exist. Must not block.
+  // Changes the versions that the version policy has selected. Adds only versions of choice.existing. Must
+  // not block.
   virtual void Select(const std::string& model, const VersionChoice& choice,
                       std::vector<std::string>& selected) = 0;
 };

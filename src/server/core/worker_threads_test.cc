@@ -9,7 +9,7 @@
 namespace tern::server {
 namespace {
 
-// No thread can be started while this object exists, because no address space has room for its stack.
+// No thread can be started while this object exists, because the address space has no room for its stack.
 class NoThreads {
  public:
   NoThreads() {
