@@ -50,7 +50,8 @@ class AccessControl {
  public:
   static Result<std::unique_ptr<AccessControl>> Open(const AccessOptions& options);
 
-  // Identifies the sender and checks its right. Counts the request against the rate of its tenant.
+  // Identifies the sender and checks its right. Counts the request against the rate of its tenant, unless the
+  // request asks only for health.
   Refusal Enter(const Credentials& credentials, const Operation& operation, Visitor& visitor);
   // Refuses a request whose model the visitor must not use, whether or not the model exists.
   Refusal CheckModel(const Visitor& visitor, std::string_view model);
@@ -61,11 +62,12 @@ class AccessControl {
   Refusal CheckValid(const Visitor& visitor);
   // Counts one more request of a stream against the rate of its tenant.
   Refusal CountRequest(const Visitor& visitor);
-  // Takes the place of an inference in the quota of its tenant.
+  // Counts an inference of `bytes` bytes against the quota of its tenant, until the permit is destroyed. Grow
+  // adds bytes that were not known before.
   Refusal Admit(const Visitor& visitor, uint64_t bytes, Permit& permit);
   Refusal Grow(const Visitor& visitor, uint64_t bytes, Permit& permit);
 
-  // Reads the file again if it changed. A file with errors is logged, and the old entries stay.
+  // Reads the file again if it changed. If it has errors, logs them and keeps the old entries.
   void Reload();
   void AppendMetrics(MetricsText& text);
   size_t entries() const;

@@ -14,8 +14,8 @@ namespace tern::server {
 // of a /64 of IPv6 have one number, because a client often has all of them. 0: a UNIX socket, or no address.
 uint64_t AddressKey(std::string_view peer);
 
-// Thread-safe. The memory is constant: if there are too many addresses, the one that failed least recently is
-// forgotten.
+// Thread-safe. The memory is constant: four addresses share a set, and a fifth one replaces the address whose
+// bucket is empty first.
 class FailureLimit {
  public:
   explicit FailureLimit(int per_minute);  // 0: no limit

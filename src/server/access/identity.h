@@ -23,9 +23,9 @@ struct Identity {
   WallTime expires = kNoExpiry;
   std::shared_ptr<Tenant> tenant;
   Quota quota;
-  std::atomic<bool> revoked{false};  // the access file has no such entry any more
-  // From which addresses the entry was used: one bit per hash. While an address is blocked, entries that were
-  // used from it before still work.
+  std::atomic<bool> revoked{false};  // the entry was removed from the access file, or changed
+  // The addresses from which the entry was used: one bit per hash of an address. While an address is blocked,
+  // entries that were used from there before still work.
   std::atomic<uint64_t> addresses{0};
 
   bool PermitsModel(std::string_view model) const {
@@ -52,7 +52,7 @@ struct Visitor {
   bool PermitsModel(std::string_view model) const {
     return identity ? identity->PermitsModel(model) : !anonymous;
   }
-  // Whether the identity is limited to some models. Then operations on all models are not for it.
+  // Whether the identity is limited to some models. Then it may not do operations on all models.
   bool limited() const { return identity ? !identity->models.empty() : anonymous; }
   std::string_view name() const { return identity ? std::string_view(identity->name) : std::string_view(); }
 };

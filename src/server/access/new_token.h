@@ -16,9 +16,8 @@ struct TokenCommand {
   int64_t concurrency = 0, queued_bytes = 0, weight = 0;
 };
 
-// Returns the token, which is stored nowhere else: the file gets its hash. Creates the file if there is none,
-// so that only its owner can read it. Fails if the file or the new entry has errors; the file is then left as
-// it is.
+// Returns the token, which is stored nowhere else: the file gets its hash. Creates a missing file, which only
+// its owner can read. Fails if the file or the new entry has errors; the file is then left as it is.
 Result<std::string> AddToken(const TokenCommand& command);
 
 }  // namespace tern::server

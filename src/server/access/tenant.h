@@ -30,8 +30,8 @@ inline constexpr int kQuotaKinds = 4;
 // A token bucket. Its state is the time at which it would be full again. Thread-safe.
 class QuotaBucket {
  public:
-  // Takes `amount` tokens if the bucket has them. If `debt` is true, the bucket only must not be empty, and
-  // its level may become negative. Returns 0, or the time until the bucket will have enough.
+  // Takes `amount` tokens if the bucket has them. With `debt`, it is enough that the bucket is not empty; its
+  // level may become negative. Returns 0, or the time until the bucket will have enough.
   std::chrono::nanoseconds Take(double amount, double per_s, double burst, bool debt, Clock::time_point now);
 
  private:
@@ -77,10 +77,10 @@ class Permit {
 
   // Counts a request of the tenant against its rate.
   static QuotaRefusal CountRequest(Tenant& tenant, const Quota& quota, Clock::time_point now);
-  // Takes a place in flight, and room for `bytes` bytes of the request's body.
+  // Counts one inference in flight and the `bytes` bytes of its body.
   QuotaRefusal Acquire(std::shared_ptr<Tenant> tenant, const Quota& quota, uint64_t bytes,
                        Clock::time_point now);
-  // Takes room for bytes that were not known before.
+  // Counts bytes that were not known before. After a refusal, the permit must be released.
   QuotaRefusal Grow(const Quota& quota, uint64_t bytes, Clock::time_point now);
   bool held() const { return tenant_ != nullptr; }
   void Release();

@@ -28,7 +28,7 @@ class WatchedFile {
   const std::string path_;
   std::string content_;
   struct stat seen_ {};
-  bool settled_ = false;  // seen_ belongs to content_, and later writes change it
+  bool settled_ = false;  // seen_ describes content_, and a later write would change the times
   bool read_ = false;
 };
 

@@ -26,7 +26,7 @@ double Account::Value() const {
   return uses * seconds / static_cast<double>(std::max<uint64_t>(1, cost));
 }
 
-// Weights are packed beside the file's, which is freed later.
+// Twice the file's size, because the packed weights exist beside those of the file until these are freed.
 uint64_t Account::Estimate(uint64_t budget) const {
   return cost > 0 ? cost : std::min(budget, std::max<uint64_t>(1, 2 * file_bytes));
 }

@@ -12,7 +12,8 @@ namespace tern::server {
 class ResidentVersion;
 
 struct Account {
-  // Loads the version. `first` is true until it has succeeded once. Called on the threads of the budget.
+  // Loads the version. `first`: MemoryBudget::AddLoaded calls it, on the thread of its caller. Otherwise
+  // requests wait for the load, and a thread of the budget calls it.
   using LoadFunction = std::function<Result<std::shared_ptr<ModelVersion>>(bool first)>;
   enum class State { kEvicted, kQueued, kLoading, kResident };
 
@@ -25,7 +26,7 @@ struct Account {
 
   // The rest is guarded by the budget's lock.
   State state = State::kEvicted;
-  ResidentVersion* owner = nullptr;       // null before the first load, and when the version is gone
+  ResidentVersion* owner = nullptr;       // null until the version exists, and after its destruction
   uint64_t charged = 0;                   // bytes of the budget that it takes now
   uint64_t cost = 0;                      // resident bytes, as measured last; 0: never loaded
   std::chrono::nanoseconds load_time{0};  // decayed mean

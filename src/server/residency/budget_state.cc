@@ -140,7 +140,7 @@ Status BudgetState::Reserve(Account& account) {
   const uint64_t need = account.Estimate(bytes_);
   while (Used() + need > bytes_) {
     if (stop_) return Unavailable("Server exiting");
-    // What leaves makes room soon, so it is not made twice.
+    // Versions that are leaving free their bytes soon, so no other version is evicted for these bytes.
     Account* victim = Charged() + need > bytes_ ? Victim(&account) : nullptr;
     if (victim) {
       Evict(*victim);

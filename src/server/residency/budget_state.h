@@ -34,21 +34,24 @@ class BudgetState {
   uint64_t bytes() const { return bytes_; }
   void Add(const std::shared_ptr<Account>& account);
   void Remove(const std::shared_ptr<Account>& account);
-  // Forgets the owner of the account, which is being destroyed. What it charged counts until `model` is gone.
+  // Removes the account, whose owner is being destroyed. The bytes that it charged count until the model of
+  // the lease is destroyed.
   void Leave(Account& account, Lease lease);
 
-  // Charges what the account takes until `model` is destroyed. It is never evicted.
+  // Replaces the account by one that is never evicted: its bytes count until `model` is destroyed.
   void Keep(const std::shared_ptr<Account>& account, const std::shared_ptr<ModelVersion>& model);
 
-  // Called when a request of the version waits. Queues one load, unless the version is being loaded. If loads
-  // failed a moment ago, returns why.
+  // Called when a request of the version waits. Queues a load if the version is evicted. Returns the error of
+  // the last load if that failed a moment ago.
   Status Request(const std::shared_ptr<ResidentVersion>& version);
   // Waits for a version to load. Returns null after Stop.
   std::shared_ptr<ResidentVersion> Next();
   // Reserves memory for a load: evicts the versions of the least value and waits until they are gone. Fails
-  // if the version is larger than the budget, or if pinned versions and those in use leave no room.
+  // if the version is larger than the budget, or if pinned versions and those in use leave too little memory
+  // for 60 s.
   Status Reserve(Account& account);
-  // Ends a load. Corrects what was reserved to the measured bytes, and evicts others if these are more.
+  // Ends a load. Replaces the reserved bytes by the measured ones, and evicts other versions if the budget is
+  // exceeded. Fails if the version alone is larger than the budget.
   Status Charge(Account& account, uint64_t bytes, std::chrono::nanoseconds duration);
   // Ends a load that failed. With `pause`, the next one must wait.
   void Fail(Account& account, const Status& status, bool pause);
@@ -56,8 +59,8 @@ class BudgetState {
   // The version runs requests now, and may be evicted.
   void SetResident(Account& account, ResidentVersion* owner);
 
-  // Corrects the costs of resident versions, which grow when they first run, and evicts if these exceed the
-  // budget. Frees versions that have left. Returns whether any is still leaving.
+  // Measures the resident versions again, because they grow when they first run, and evicts some if they
+  // exceed the budget. Frees versions that have left. Returns whether any is still leaving.
   bool KeepUp(const std::function<bool(const std::shared_ptr<ModelVersion>&)>& drained);
 
   // Waits until KeepUp should be called again: soon if versions are leaving. Returns false after Stop.

@@ -10,8 +10,8 @@
 
 namespace tern::server {
 
-// A share in a version that runs requests. Whoever submits a request holds one until Submit has returned, so
-// that a version whose only lease is yours gets no more requests.
+// A share in a version that runs requests. Whoever submits a request holds a lease until Submit has returned.
+// So a version that was closed gets no more requests when a single lease is left.
 using Lease = std::shared_ptr<const std::shared_ptr<ModelVersion>>;
 
 // Thread-safe. While there is a target, requests go to it. Otherwise they wait until Open, Refuse, their
@@ -53,7 +53,8 @@ class HoldingVersion : public ModelVersion,
   size_t held() const;  // requests that wait
 
  protected:
-  // Called when a request gets the target at once, after one began to wait, and when one has waited.
+  // OnHit: a request goes to the target at once. OnWait: a request has begun to wait. OnForward: a request
+  // that waited for `held` goes to the target.
   virtual void OnHit() {}
   virtual void OnWait() {}
   virtual void OnForward(std::chrono::nanoseconds /*held*/) {}
@@ -76,7 +77,7 @@ class HoldingVersion : public ModelVersion,
   mutable std::mutex mutex_;
   Lease target_;
   List list_;
-  bool refusing_ = false;                               // Drain has ended: there will be no target
+  bool refusing_ = false;                               // Drain refuses requests: there will be no target
   Clock::time_point armed_ = Clock::time_point::max();  // when the timer calls Expire next
 };
 

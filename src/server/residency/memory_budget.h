@@ -26,9 +26,9 @@ class MemoryBudget {
 
   // Makes a version that is loaded when its first request arrives.
   std::shared_ptr<ModelVersion> AddEvicted(ModelConfig config, std::shared_ptr<Account> account);
-  // Loads a version now. The result may be evicted and loaded again later, unless it is pinned. If `whole`
-  // returns true for the loaded version, front ends need functions of it that a ResidentVersion does not
-  // forward, such as its tokenizer. Then the result is the loaded version itself, which is never evicted.
+  // Loads a version now. The result may be evicted and loaded again later, unless it is pinned. `whole`
+  // returns whether front ends need functions of the version that a ResidentVersion does not forward, such as
+  // its tokenizer. If so, the result is the loaded version itself, which is never evicted.
   Result<std::shared_ptr<ModelVersion>> AddLoaded(std::shared_ptr<Account> account,
                                                   bool (*whole)(ModelVersion& version) = nullptr);
   // Ends the threads. Requests that wait for a load are not answered by the budget any more.

@@ -1,5 +1,5 @@
-// System shared memory that clients register. A region is a POSIX shared memory object, which is opened by
-// its key.
+// System shared memory that clients register. A region is a range of a POSIX shared memory object, which is
+// opened by its key.
 #pragma once
 #include <memory>
 
