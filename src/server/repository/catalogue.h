@@ -18,7 +18,7 @@ struct CatalogueEntry {
     bool operator()(const std::string& a, const std::string& b) const { return VersionLess(a, b); }
   };
   std::map<std::string, Version, Less> versions;
-  std::string error;  // an error that concerns all versions; empty: none
+  std::string error;  // of the last load; empty: none
   LiveVersions live;
   // The versions that each load or unload ended. They exist while requests use them.
   std::vector<std::vector<std::weak_ptr<ModelVersion>>> ended;

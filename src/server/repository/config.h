@@ -24,7 +24,8 @@ Status ParseConfigJson(std::string_view text, ConfigMessage& out);  // the form 
 // are written if they are set. 64-bit integers are numbers, not strings.
 std::string ConfigJson(const ConfigMessage& message);
 
-// Fills in defaults: the version policy, instance groups, names, preferred batch sizes, idle times.
+// Fills in defaults: the version policy, instance groups with their names, preferred batch sizes, idle times
+// and the use of pinned memory.
 void SetDefaults(ConfigMessage& message);
 
 // Checks everything that can be checked without the model. Call SetDefaults first.
@@ -42,21 +43,22 @@ Status CheckSequence(const ConfigMessage& message);
 // which labels and initial states are read. If it is empty, they are not read.
 Result<ModelConfig> ConvertConfig(const ConfigMessage& message, const std::string& folder);
 
-// Copies inputs, outputs, batch size and batching from `config`, which a back end has completed, to the
-// message. Then sets `json` and `proto` of `config`.
+// Copies inputs, outputs, batch size, batching and `decoupled` from `config`, which a back end has completed,
+// to the message. Then sets `json` and `proto` of `config`.
 void UpdateMessage(ModelConfig& config, ConfigMessage& message);
 
-// Refuses empty names and names with "/", ".." or control characters, because model names become folder
-// names.
+// Refuses empty names, names of more than 255 bytes, "." and names with "/", "\", ".." or control characters,
+// because model names become folder names.
 Status CheckModelName(std::string_view name);
-// Returns whether the name of a model's folder is the number of a version.
+// Returns whether the name of a folder is the number of a version: at most 18 digits, the first of them not
+// 0.
 bool IsVersion(const std::string& name);
 
 // Returns the path of a file in a model's folder. Refuses absolute names, "..", and symbolic links that lead
 // out of the folder. Errors name the file without the folder.
 Result<std::string> FileInside(const std::string& folder, const std::string& file);
 
-// Returns the lines of a file of labels. Trailing spaces and carriage returns are dropped.
+// Returns the lines of a file of labels. Trailing spaces, tabs and carriage returns are dropped.
 Result<std::vector<std::string>> ReadLabels(const std::string& path);
 
 }  // namespace tern::server

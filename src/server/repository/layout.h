@@ -21,7 +21,8 @@ struct ModelSource {
 };
 
 // Returns the sources of all models by name. A name with several sources is ambiguous. Fails with kIo if a
-// folder cannot be read. Skips names that are not valid model names.
+// folder cannot be read, and with kNotFound if the path of a flat model does not exist. Skips names that are
+// not valid model names.
 Result<std::map<std::string, std::vector<ModelSource>>> ListModels(const RepositoryOptions& options);
 
 // The text of config.pbtxt, config.yaml or config.yml. If there is no such file, the format is kNone.
@@ -43,8 +44,8 @@ std::vector<std::string> SelectVersions(const ConfigMessage& message,
 
 // Finds the files of one version. default_file is the configuration's default_model_filename. If it is set,
 // that file is used, and it must exist if needs_file is true. If it is empty, the model file is model.onnx,
-// model.tern, model.<any format>, or the only file of a format that Tern reads. If needs_file is false and
-// there is no file, the result has no file.
+// model.tern, model.savedmodel, model.graphdef, model.<any format>, the folder itself, or the only file of a
+// format that Tern reads. If needs_file is false and there is no file, the result has no file.
 Result<ModelFiles> FindFiles(const ModelSource& source, const std::string& version,
                              const std::string& default_file, bool needs_file);
 

@@ -7,7 +7,7 @@ namespace tern::server {
 
 struct LifeCycle {
   ChangeOrder order = ChangeOrder::kLoadFirst;  // tern_change_order: load-first or unload-first
-  bool made_up = true;                          // tern_warmup: auto or none
+  bool made_up = true;                          // tern_warmup: auto or none; see Prepare
   bool pinned = false;                          // tern_pinned: true or false
   std::chrono::milliseconds trial_limit{};      // of each request that tries a version
 };

@@ -14,11 +14,11 @@ class ModelLoads {
       : loader_(loader), scheduler_(scheduler), registry_(registry) {}
 
   // Loads the versions of a model while its live versions still run. When all new versions are ready, they
-  // replace the live ones, which answer the requests that they have accepted while Load has already returned.
-  // With ChangeOrder::kUnloadFirst, the versions to be replaced are unloaded first, and loaded again if a new
-  // one fails. If a version fails, the live versions stay. If there are no live versions, the versions that
-  // are ready are published. Fails if any version failed. Fails with kUnavailable if too many earlier
-  // versions still have requests, because each takes memory.
+  // replace the live ones. Load then returns, and the replaced versions still answer the requests that they
+  // have accepted. With ChangeOrder::kUnloadFirst, the versions to be replaced are unloaded first, and loaded
+  // again if a new one fails. If a version fails, the live versions stay. If there are no live versions, the
+  // versions that are ready are published. Fails if any version failed. Fails with kUnavailable if too many
+  // earlier versions still have requests, because each takes memory.
   Status Load(const ModelSource& source, const LoadOptions& options, bool requested);
   // Removes a model from the registry, then drains its versions for at most `limit`. The index then shows
   // `reason`.
@@ -26,7 +26,8 @@ class ModelLoads {
   // Waits until all versions that were replaced have answered their requests. After `limit`, the remaining
   // requests are answered with kUnavailable. No Load may follow.
   void FinishRetiring(std::chrono::milliseconds limit);
-  // Returns the options of a live model's last load, without files, and whether a client asked for that load.
+  // Returns the options of a live model's last load, and whether a client asked for that load. Fails if the
+  // model is not live or its files came with a load request.
   Result<std::pair<LoadOptions, bool>> LastLoad(const std::string& model);
   // Marks a model that cannot be loaded, for example because its name is ambiguous.
   void Refuse(const std::string& model, const Status& status);

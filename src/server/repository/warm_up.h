@@ -19,7 +19,8 @@ Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& fol
                                    std::chrono::milliseconds limit);
 
 // Returns a request with zeros for all inputs. Returns nullopt if nobody can know inputs that the model
-// accepts: a size is open, an input is text, or requests have a state.
+// accepts: a size is open, an input is text or has more than 8M elements, or the model has no inputs,
+// sequences, decoupled responses or steps (an ensemble).
 std::optional<Request> MadeUpRequest(const ModelConfig& config);
 
 }  // namespace tern::server

@@ -45,7 +45,7 @@ ExecutionResult Execute(const ExecutionContext& context, const Pick& pick);
 
 // Returns the processor time of the calling thread.
 std::chrono::nanoseconds ThreadCpuTime();
-// Sets all phases to the same time. Keeps the time of the search in the cache.
+// Sets all phases to the same time. Keeps `cache` and `held`.
 void SetTimes(CallTimes& times, Clock::time_point now);
 
 // Makes the response of one request. Selects and classifies outputs.

@@ -29,7 +29,7 @@ class Executor {
     // Adds to the processor time that the client has used. A negative `ns` corrects an estimate.
     void Charge(int64_t ns) { used_ns_.fetch_add(ns, std::memory_order_relaxed); }
     int64_t used_ns() const { return used_ns_.load(std::memory_order_relaxed); }
-    // True while the client is not live: see SetBackground.
+    // As SetBackground has set it.
     bool background() const { return background_.load(std::memory_order_acquire); }
 
    private:
@@ -91,7 +91,7 @@ class Executor {
   int64_t clock_ns_ = 0;  // the virtual time: the largest processor time that a chosen client had used
   std::vector<std::thread> workers_;
 
-  // A thread of low priority that holds a lock of the live clients would make them wait, so background
+  // A thread of low priority that holds a lock of the other clients would make them wait, so background
   // clients have their own lock.
   std::mutex background_mutex_;
   std::condition_variable background_wake_;

@@ -75,7 +75,7 @@ TEST(Executor, BackgroundClientsTakeNoThreadOfOthers) {
   executor.MakeReady(background);
   busy.AwaitWaiting(1);
   executor.MakeReady(live);
-  done.Pass();  // the only thread for live clients is free
+  done.Pass();  // the only thread for other clients is free
   EXPECT_GE(niceness, std::min(19, getpriority(PRIO_PROCESS, 0) + 1));
   EXPECT_EQ(threads, 1);
   busy.Open();

@@ -37,7 +37,8 @@ class Feeder {
   virtual bool Erase(QueuedCall& call) = 0;
   // Removes the requests of the next execution from the queue. `instance` must be idle.
   virtual Pick Take(int instance, Clock::time_point now, std::vector<RejectedCall>& rejected) = 0;
-  // Rejects requests that waited too long. Called at the time that NextTimer returns.
+  // Rejects requests that waited too long, and ends sequences that were idle for too long. Called at the time
+  // that NextTimer returns.
   virtual void Expire(Clock::time_point now, std::vector<RejectedCall>& rejected) = 0;
   virtual Clock::time_point NextTimer() const = 0;
   virtual std::vector<QueuedCallPtr> Clear() = 0;
@@ -56,7 +57,8 @@ class Feeder {
   // not under the lock.
   virtual void Finish(const Pick&, std::vector<WireTensor>&) {}
   // Called when the execution has ended. Puts calls with QueuedCall::again back into the queue. batch_size is
-  // 0 if the model did not run. `waited` is the time that the execution waited for a thread.
+  // 0 if nothing can be learned from the duration. `waited` is the time that the execution waited for a
+  // thread.
   virtual void Done(int /*instance*/, const Pick&, int /*batch_size*/, std::chrono::nanoseconds /*duration*/,
                     std::chrono::nanoseconds /*waited*/, Clock::time_point /*now*/) {}
 };

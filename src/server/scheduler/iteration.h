@@ -7,9 +7,9 @@
 namespace tern::server {
 
 enum class Iteration : uint8_t {
-  kLast,    // the request is answered
-  kSilent,  // the request is executed again, and its outputs are dropped
-  kResponds
+  kLast,     // the request is answered
+  kSilent,   // the request is executed again, and its outputs are dropped
+  kResponds  // the request is executed again; a decoupled model's outputs are sent as a response
 };
 
 // Returns what happens to each request of the layout. Fails if a row is not in the batch.

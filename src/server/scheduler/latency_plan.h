@@ -56,7 +56,7 @@ class LatencyPlan {
   void OnPrediction(Clock::time_point predicted, Clock::time_point answered, Clock::time_point now);
   // Called for each request that was answered in time, and for each one with Admission::in_time that was
   // not. Others miss the goal whatever the margin is, for example because their upload took longer than the
-  // goal. A margin that is too large falls even if only an idle model admits requests.
+  // goal. So a margin that is too large falls even while the model admits requests only when it is idle.
   void OnAnswer(bool in_time);
   bool InTime(Clock::time_point arrived, Clock::time_point answered) const;
 

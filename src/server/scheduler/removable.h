@@ -1,4 +1,4 @@
-// The function of a version that Scheduler::Remove calls.
+// The functions of a version that Scheduler::Remove, Retire and Retired call.
 #pragma once
 #include <chrono>
 

@@ -13,7 +13,7 @@ class Executor;
 
 struct SchedulerOptions {
   int threads = 0;  // number of threads that execute models; 0: one per core
-  // A model whose last executions took less than this runs on the thread that received the request.
+  // A model whose last executions took less than this may run on the thread that received the request.
   std::chrono::microseconds inline_below{100};
 };
 
