@@ -1,4 +1,4 @@
-// A model in a process of its own, in front of any back end.
+// Runs models of any back end in processes of their own.
 #pragma once
 #include "server/backend/backends.h"
 #include "server/isolation/options.h"

@@ -43,7 +43,7 @@ class Keeper : public ModelProcess {
   Status OpenInstance(uint64_t number);
   // Returns null if there is no process.
   std::shared_ptr<InstanceLink> Link(uint64_t number) const;
-  // Waits, for a short time, for a link to a process after this epoch. Returns null if there is none.
+  // Waits, at most 2 s, for a link to a process of a later epoch. Returns null if there is none.
   std::shared_ptr<InstanceLink> AwaitLink(uint64_t number, uint64_t epoch);
   // Tells the keeper that the process of this epoch does not answer, so that no request is sent to it.
   void Suspect(uint64_t epoch);

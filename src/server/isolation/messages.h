@@ -70,7 +70,8 @@ struct RunMessage {
   std::vector<ArenaTensor> inputs;
   uint64_t arena = 0;  // bytes of the arena of inputs
   std::vector<std::string> outputs;
-  // The request of each row, as in Batch. Only parameters and sequence of a request are passed on.
+  // The requests in the order of their rows, as in Batch. Only parameters and sequence of a request are
+  // passed on.
   bool has_requests = false;
   std::vector<int64_t> items;
   std::vector<uint8_t> present;  // 0 for an empty slot

@@ -33,7 +33,7 @@ struct ServeOptions {
   int loops = 0;                    // 0: one per core
   std::string address = "0.0.0.0";  // for ports without their own address
   std::string name = "tern";
-  std::string rollout_state;  // a file; empty: .tern-rollouts.json in the first local repository
+  std::string rollout_state;  // a file; empty: see RolloutStateFile
   std::string ready_file;
   std::chrono::seconds exit_timeout{30};
   bool quiet = false;

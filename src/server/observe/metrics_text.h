@@ -35,8 +35,8 @@ const std::vector<double>& DurationBuckets();
 MetricsText::Labels LabelsOf(const ModelVersion& version);  // the model, the version and its metric_tags
 
 using Versions = std::vector<std::shared_ptr<ModelVersion>>;
-// Appends Triton's metrics of models, the histograms of phases, processor time and memory per model, and the
-// values of back ends.
+// Appends Triton's metrics of models, the histograms of phases, processor time and memory per model, golden
+// requests and the memory of changes, the processes of isolated models, and the values of back ends.
 void AppendModelMetrics(const Versions& versions, MetricsText& text);
 // Appends Triton's metrics of the cache, for the models that use it, and those of the cache as a whole.
 void AppendCacheMetrics(const Versions& versions, const CacheFacts& facts, MetricsText& text);
