@@ -45,7 +45,7 @@ struct LoadStep {
   double goodput = 0;         // successful answers within goal_ms, per second
   double refused_p99_ms = 0;  // latency of refused requests; 0: none
   double seconds = 0;
-  uint64_t requests = 0, answers = 0, errors = 0, refused = 0;  // refused: errors by overload (HTTP 429, 503)
+  uint64_t requests = 0, answers = 0, errors = 0, refused = 0;  // refused: errors by overload, as in Answer
   double throughput = 0;                                        // successful answers per second
   // Latencies in milliseconds. They start when a request should have been sent, so that they include the time
   // in which a slow server delays later requests.

@@ -17,7 +17,7 @@ class LoopLink {
     const std::lock_guard lock(mutex_);
     if (loop_) loop_->Post(std::move(function));
   }
-  // Thread-safe. The loop must live until it returns.
+  // Thread-safe. The loop must live until Close returns.
   void Close() {
     const std::lock_guard lock(mutex_);
     loop_ = nullptr;

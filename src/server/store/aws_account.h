@@ -8,7 +8,8 @@
 namespace tern::server {
 
 // Thread-safe. Sources, in this order: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; AWS_ROLE_ARN with
-// AWS_WEB_IDENTITY_TOKEN_FILE; the file of shared credentials (AWS_SHARED_CREDENTIALS_FILE, AWS_PROFILE);
+// AWS_WEB_IDENTITY_TOKEN_FILE; the profile AWS_PROFILE of the files of credentials and of settings
+// (AWS_SHARED_CREDENTIALS_FILE, AWS_CONFIG_FILE);
 // the end point of the container (AWS_CONTAINER_CREDENTIALS_FULL_URI or _RELATIVE_URI); the metadata of the
 // EC2 instance, unless AWS_EC2_METADATA_DISABLED is true.
 class AwsAccount {

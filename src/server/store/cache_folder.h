@@ -85,7 +85,7 @@ class CacheFolder {
   Result<std::unique_ptr<NewCopy>> Begin(const std::string& model);
   // Makes the new copy the current one.
   Status Publish(const std::string& model, NewCopy& copy);
-  // Lists a model that has no copy yet.
+  // Adds the name of a model that has no copy yet.
   Status AddName(const std::string& model);
   void Remove(const std::string& model);
 

@@ -31,8 +31,8 @@ struct RemoteListing {
 // Hidden files, markers of folders and files outside the folders of models are skipped.
 RemoteListing SortListing(std::vector<ObjectInfo> objects);
 
-// Fails if the key of an object is not a plain relative path: at most 1,024 bytes and 16 folders, no part
-// that is empty, "." or "..", no control character and no backslash.
+// Fails if the key of an object is not a plain relative path: at most 1,024 bytes, at most 16 parts of at
+// most 255 bytes, no part that is empty, "." or "..", no control character and no backslash.
 Status CheckKey(std::string_view key);
 
 }  // namespace tern::server

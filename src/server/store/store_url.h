@@ -35,8 +35,8 @@ std::string Variable(const StoreOptions& options, const char* name);
 // A client with the time limits and authorities of the options.
 Result<std::unique_ptr<HttpClient>> StoreClient(const StoreOptions& options);
 
-// Why a request failed: kIo for statuses after which a retry may succeed, kNotFound, kUnavailable for 412,
-// kInvalidArgument for the others. Quotes what the store says, shortened.
+// Why a request failed: kIo for statuses after which a retry may succeed (408, 429, 5xx), kNotFound for 404,
+// kUnavailable for 412, kInvalidArgument for the others. Quotes what the store says, shortened.
 Status StoreError(const HttpAnswer& answer, const std::string& what);
 
 // Runs a GET whose body goes to `sink`, from `offset` on.
