@@ -20,7 +20,7 @@ namespace tern::server {
 struct EngineLimits {
   int64_t running = 8;       // sequences that run at the same time
   int64_t waiting = 64;      // sequences that wait; more are refused
-  int64_t cache_tokens = 0;  // positions of all rows together; 0: running * context
+  int64_t cache_tokens = 0;  // positions of all rows together; must be set
 };
 
 // The sequences of one request.
@@ -28,7 +28,7 @@ struct GenerationGroup {
   std::deque<std::shared_ptr<Generation>> waiting;
 };
 
-// Accept, Cancel, Fail and the counters are thread-safe. Step is called by one thread at a time.
+// Accept, Fail and the counters are thread-safe. Step is called by one thread at a time.
 class GenerationEngine {
  public:
   GenerationEngine(std::shared_ptr<const CausalModel> model, std::shared_ptr<const data::Tokenizer> tokenizer,
@@ -36,7 +36,8 @@ class GenerationEngine {
   ~GenerationEngine();
 
   // Takes all sequences of a request, or refuses all of them and answers none: with kInvalidArgument if one
-  // is too long, with kResourceExhausted if too many wait.
+  // is empty, too long or has unknown tokens, or if they are more than can run and wait; with
+  // kResourceExhausted if too many wait.
   Status Accept(const Generations& generations);
   // Reads one part of a prompt, and generates one token for each running sequence. Returns whether there is
   // more to do.

@@ -55,7 +55,7 @@ struct GenerationEvent {
 class GenerationSink {
  public:
   virtual ~GenerationSink() = default;
-  // Called on the engine's thread, with exactly one last event. Must not block.
+  // Called on the thread that runs or ends the engine, with exactly one last event. Must not block.
   virtual void OnEvent(GenerationEvent event) = 0;
 };
 

@@ -6,8 +6,8 @@
 
 namespace tern::server {
 
-// Returns the folder with tokenizer.json: that of the model file or its parent, up to `root`, the model's
-// folder. Returns an empty text if there is none.
+// Returns the folder with tokenizer.json: the version's folder or `root`, the model's folder. Returns an
+// empty text if neither has the file.
 std::string TokenizerFolder(const ModelFiles& files, const std::string& root);
 
 // Makes a version that generates text. `folder` is that of tokenizer.json. Fails with kUnsupported if the

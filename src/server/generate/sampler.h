@@ -14,7 +14,8 @@ class Sampler {
  public:
   Sampler(const SamplingOptions& options, const std::vector<int64_t>& prompt);
 
-  // Chooses a token and counts it for the penalties. Fails if no score is a finite number.
+  // Chooses a token and counts it for the penalties. Fails if a score is NaN, if the largest one is not
+  // finite, or if the bias and the penalties leave no token.
   Result<int64_t> Choose(const float* scores, int64_t vocabulary);
 
  private:

@@ -11,9 +11,10 @@ namespace tern::server {
 // Immutable and thread-safe.
 //
 // Supported are the statements if, for (with a filter, else, break and continue), set (also of namespaces and
-// of blocks), macro without defaults that refer to others, and generation; expressions with all operators of
-// Jinja2, slices and conditional expressions; the variable `loop`; the filters, tests, methods and functions
-// that the guide lists (docs/guide/openai.md). Blocks are trimmed as with trim_blocks and lstrip_blocks.
+// of blocks), macro without defaults that refer to others, filter, and generation; expressions with the
+// operators of Jinja2 except ** and chains of comparisons, slices and conditional expressions; the variable
+// `loop`; the filters, tests, methods and functions that the guide lists (docs/guide/openai.md). Blocks are
+// trimmed as with trim_blocks and lstrip_blocks.
 class ChatTemplate {
  public:
   // Fails with kUnsupported and names the construct and the line if the template has something else.

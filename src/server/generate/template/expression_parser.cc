@@ -112,7 +112,7 @@ Result<ExpressionPtr> ExpressionParser::Not() {
   return out;
 }
 
-// a < b < c is a < b and b < c. b is evaluated twice, which has no effect besides its value.
+// A chain of comparisons, such as a < b < c, is not supported.
 Result<ExpressionPtr> ExpressionParser::Compare() {
   TERN_ASSIGN(ExpressionPtr value, Sum());
   constexpr std::string_view kCompare[] = {"==", "!=", "<=", ">=", "<", ">"};

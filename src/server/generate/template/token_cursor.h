@@ -51,7 +51,7 @@ class TokenCursor {
   size_t at_ = 0;
 };
 
-// Reads expressions. `depth` limits the nesting.
+// Reads expressions. Limits their nesting.
 class ExpressionParser {
  public:
   explicit ExpressionParser(TokenCursor& cursor) : c_(cursor) {}
