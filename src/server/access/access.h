@@ -1,4 +1,4 @@
-// Decides who may do what. Front ends ask before they read the body of a request.
+// Decides who may do what. Front ends call Enter before they read the body of a request.
 #pragma once
 #include <array>
 #include <atomic>

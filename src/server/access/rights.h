@@ -31,7 +31,7 @@ std::string RoleNames(Roles roles);              // "infer,observe"
 bool Permits(Roles roles, Right right);
 
 // Returns what an operation of a group needs. `writes`: it changes the server. `of_model`: it names a model,
-// so that its answer tells whether the model exists. An operation without a group needs kAdmin.
+// so its answer tells whether the model exists. An operation without a group needs kAdmin.
 Right RightOf(ApiGroup group, bool writes, bool of_model);
 
 // Returns whether a name matches a pattern, in which '*' stands for any text.

@@ -36,7 +36,7 @@ class ResponseCache {
   // there is no Redis or it is not usable now.
   bool FindLater(const CacheKey& key, std::function<void(Response)> found);
   void Insert(const CacheKey& key, Response response);
-  // True if other servers use the same entries, so that keys must not depend on this process.
+  // True if other servers use the same entries. Then keys must not depend on this process.
   bool shared() const { return redis_ != nullptr; }
   CacheFacts Facts() const;
   // Threads for what takes too long on an event loop.

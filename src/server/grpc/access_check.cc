@@ -159,8 +159,7 @@ std::string DescribeForAudit(const RpcMethod& method, std::string_view message) 
   return {};
 }
 
-// What the connection knows of its client. Called after the first headers, so that the handshake of TLS has
-// ended.
+// What the connection knows of its client. Called after the first headers, so the handshake of TLS has ended.
 const ClientFacts& GrpcConnection::client() {
   if (client_.known) return client_;
   client_.known = true;

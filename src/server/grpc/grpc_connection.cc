@@ -415,8 +415,8 @@ void GrpcConnection::FinishDrain() {
                         0);
 }
 
-// Waits until the client closes. Closing a socket with unread bytes resets the connection, so that the client
-// may lose the last frames.
+// Waits until the client closes. Closing a socket with unread bytes resets the connection, and the client may
+// lose the last frames.
 void GrpcConnection::Linger() {
   if (lingering_ || closed_) return;
   lingering_ = true;

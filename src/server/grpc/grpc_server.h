@@ -1,4 +1,5 @@
-// The gRPC front end: inference.GRPCInferenceService, grpc.health.v1 and server reflection over HTTP/2.
+// The gRPC front end: inference.GRPCInferenceService, TensorFlow Serving's services, grpc.health.v1 and
+// server reflection over HTTP/2.
 #pragma once
 #include <memory>
 

@@ -11,7 +11,7 @@ namespace tern::server {
 // Used only on the thread of the connection's loop.
 struct Exchange {
   virtual ~Exchange() = default;
-  // Called when the client has disconnected, so that the result is not needed.
+  // Called when the client has disconnected, so the result is not needed.
   virtual void Abandon() {}
   // Fills in the fields of the access log that describe an inference.
   virtual void Describe(AccessRecord&) const {}

@@ -122,7 +122,7 @@ int RunChild() {
   PrepareProcess();
   Channel server{UniqueFd(kChildSocket)};
   const int code = ServeModel(server, true);
-  // Threads of plug-ins may still run, so that the destructors of static objects are not safe.
+  // Threads of plug-ins may still run, so the destructors of static objects are not safe.
   std::fflush(stderr);
   _exit(code);
 }

@@ -36,7 +36,7 @@ RunningServer::~RunningServer() {
   context_.draining = true;
   if (rollouts_) rollouts_->Stop();
   if (repository_) repository_->Stop(std::chrono::milliseconds(0));
-  // All requests are answered, so that no search waits for Redis.
+  // All requests are answered, so no search waits for Redis.
   if (cache_) cache_->Stop();
   // Destroyed before grpc_, because both servers write metrics, which count the connections of grpc_.
   metrics_.reset();

@@ -131,7 +131,7 @@ PayloadLog::~PayloadLog() {
   if (fd_ >= 0) close(fd_);
 }
 
-// Payloads may be confidential, so that only the server's user may read the files.
+// Payloads may be confidential, so only the server's user may read the files.
 Status PayloadLog::OpenFile() {
   fd_ = open(options_.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   struct stat info {};

@@ -36,7 +36,7 @@ class PipelineCall : public std::enable_shared_from_this<PipelineCall> {
   std::optional<pipeline::Work> work_;  // only one thread at a time continues the request
   Response answer_;                     // of the last run
 
-  std::atomic<bool> stop_{false};  // the request has failed, so that reading its items can end
+  std::atomic<bool> stop_{false};  // the request has failed, so reading its items can end
 
   std::mutex mutex_;
   std::shared_ptr<Call> running_;

@@ -141,7 +141,7 @@ TEST(Overload, CountsTheTimeThatOtherModelsTake) {
     for (const double load : {0.5, 1.5, 5.0}) {
       Simulation simulation = WithGoal(model);
       simulation.Run(load * model.capacity(), 10);
-      // From now on another model runs as long as this one, so that half of the capacity is left.
+      // From now on another model runs as long as this one, so half of the capacity is left.
       simulation.SetThreadDelay(model.cost(batch));
       simulation.Run(load * model.capacity(), 2);
       outcomes.push_back(simulation.Run(load * model.capacity(), 20));

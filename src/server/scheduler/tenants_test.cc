@@ -12,7 +12,7 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
-constexpr double kService = 0.005;  // seconds of an execution, so that the capacity is 200 requests/s
+constexpr double kService = 0.005;  // seconds of an execution, so the capacity is 200 requests/s
 constexpr double kSeconds = 200;
 
 struct Arrival {

@@ -19,7 +19,7 @@ struct ObjectInfo {
   std::string md5;        // in hexadecimal; empty: unknown
   std::string sha256;     // in hexadecimal; empty: unknown
   double age = -1;        // seconds since the last change, by the clock of the store; -1: unknown
-  bool complete = false;  // listed by an index that names every file, so that nothing can be missing
+  bool complete = false;  // listed by an index that names every file, so nothing can be missing
 };
 
 // The checksums that a store told with the content of an object. In hexadecimal; empty: unknown.

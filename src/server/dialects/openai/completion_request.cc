@@ -154,7 +154,7 @@ class CompletionReader {
     return {};
   }
 
-  // Templates expect a text, so that the text parts of a content become one.
+  // Templates expect a text, so the text parts of a content are joined.
   Status Message(const TemplateValue& message) {
     if (!message.is_object() || !message.Member("role").is_text())
       return reader_.Must("a list of objects with a role");

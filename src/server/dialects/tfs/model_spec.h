@@ -17,8 +17,9 @@ struct ModelSpec {
   std::string signature;              // empty: the default
 };
 
-// Finds the version. Without version and label, that is the latest one. Fails with kNotFound ("Servable not
-// found for request: Latest(m)") or, for an unknown label, with kInvalidArgument.
+// Finds the version. Without version and label, that is the one of Registry::Find without a version. Fails
+// with kNotFound ("Servable not found for request: Latest(m)") or, for an unknown label, with
+// kInvalidArgument.
 Result<std::shared_ptr<ModelVersion>> FindVersion(const Registry& models, const ModelSpec& spec);
 
 // A signature of a version. `owner` must outlive it.

@@ -15,7 +15,7 @@ namespace tern::server {
 
 class TemplateValue;
 using ValueList = std::vector<TemplateValue>;
-// In the order of insertion. Lists of members are short, so that a search is fast enough.
+// In the order of insertion. Lists of members are short, so a search is fast enough.
 using ValueMembers = std::vector<std::pair<std::string, TemplateValue>>;
 
 // Lists and objects are shared: a copy refers to the same elements, as in Python.
