@@ -15,7 +15,7 @@ struct Tolerance {
 
 struct Comparison {
   std::string difference;  // empty if the data are equal within the tolerance
-  double max_abs = 0;      // largest |got - wanted| of all float elements
+  double max_abs = 0;      // largest finite |got - wanted| of all float elements
   double max_rel = 0;      // largest |got - wanted| / |wanted| where wanted is not 0
   double largest = 0;      // largest finite |wanted| of all float elements
   int64_t elements = 0, wrong = 0;

@@ -24,17 +24,17 @@ struct CsvTable {
 // column of text. If `numbers` is true, these rules also apply:
 // - Blanks separate cells if the first row has no other separator. Blanks around a cell are dropped.
 // - Lines that start with '#' are comments.
-// - The first row is the header if no cell is a number, and at least one cell is neither empty nor a text for
-//   a missing number (NA, N/A, null, '-' …).
+// - The first row is the header if no cell is a number, `true` or `false`, and at least one cell is neither
+//   empty nor a text for a missing number (NA, N/A, null, '-' …).
 Result<CsvTable> ParseCsv(std::string_view text, bool numbers);
 
 // Makes the first row the header. Drops blanks around the names.
 void TakeHeader(CsvTable& table);
 
 // CsvTensor returns all cells as a tensor of shape [rows, columns]. CsvColumn returns one column as a tensor
-// of shape [rows, 1]. `wanted` is the element type; kInvalid means f32. An empty cell is NaN in a float
-// tensor and "" in a string tensor. With another type, an empty cell is an error. A cell that the type cannot
-// represent is also an error.
+// of shape [rows, 1]. `wanted` is the element type; kInvalid means f32. An empty cell is "" in a string
+// tensor, NaN in a type that has NaN, and an error in any other type. A cell that the type cannot represent
+// is also an error. Complex types are not supported.
 Result<Tensor> CsvTensor(const CsvTable& table, DType wanted);
 Result<Tensor> CsvColumn(const CsvTable& table, size_t column, DType wanted);
 

@@ -1,4 +1,4 @@
-// Reads and writes entire files. Writing is atomic, so that a reader sees either the old file or the new one.
+// Reads and writes entire files. Writing is atomic, so a reader sees either the old file or the new one.
 #pragma once
 #include <string>
 #include <string_view>

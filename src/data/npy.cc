@@ -81,8 +81,8 @@ Result<Tensor> ReadNumbers(std::string_view data, const NpyHeader& h, const Dims
   return t;
 }
 
-// Converts column-major data to row-major. `t` has the column-major data, but with reversed dims, so that it
-// looks row-major.
+// Converts column-major data to row-major. `t` has the column-major data, but with reversed dims, so it looks
+// row-major.
 Tensor FromFortran(const Tensor& t) {
   Dims dims(t.dims().rbegin(), t.dims().rend()), strides(t.strides().rbegin(), t.strides().rend());
   return Tensor::View(t.buffer(), t.dtype(), std::move(dims), std::move(strides)).Contiguous();

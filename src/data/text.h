@@ -19,7 +19,8 @@ Result<Tensor> ParseText(std::string_view text, DType wanted);
 bool StoreNumber(const std::string& word, Tensor& t, int64_t i);
 
 // Returns the elements as text. Strings are written one per line. Numbers of a tensor of rank 0 or 1 are also
-// written one per line. For a higher rank, each line has the numbers along the last axis.
+// written one per line. For a higher rank, each line has the numbers along the last axis. A complex number is
+// written as two numbers.
 std::string FormatText(const Tensor& tensor);
 
 // Returns the lines without their line ends. A line end at the end of the text does not start another line.

@@ -1,5 +1,5 @@
-// Reads and writes zip archives, with stored and deflated entries. Sizes over 4 GB can be
-// read, but not written.
+// Reads and writes zip archives, with stored and deflated entries. Sizes over 4 GB can be read, but not
+// written.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,8 +17,8 @@ struct ZipEntry {
   uint64_t packed = 0, size = 0, offset = 0;
 };
 
-// Lists the entries. Fails if a size or an offset is impossible in this file, if an entry is encrypted, or if
-// its method is neither 0 nor 8.
+// Lists the entries. Fails if the directory is missing or broken, if a size or an offset is impossible in
+// this file, if entries overlap, if an entry is encrypted, or if its method is neither 0 nor 8.
 Result<std::vector<ZipEntry>> ListZip(std::string_view file);
 // Returns the bytes of a stored entry in `file`, without a copy. Does not check their CRC. Fails if the entry
 // is compressed.

@@ -30,10 +30,11 @@ struct StftOptions {
 };
 
 // Returns f32[bins, time, 2], where the last axis is real and imaginary part; equal to torch.stft. Fails if
-// the signal is shorter than one frame, or, with reflection, not longer than the padding.
+// an option is out of range, if the padded signal is shorter than one frame, or if the signal is too short
+// for the padding of one side: reflection needs one sample more than the padding, circular padding as many.
 Result<Tensor> Stft(Signal signal, const StftOptions& options);
 // Inverts Stft, as torch.istft. `length` is the number of samples, or -1 for all that the frames cover.
-// Fails if the windows' sum of squares is zero somewhere.
+// Samples beyond the frames are 0. Fails if the windows' sum of squares is zero somewhere.
 Result<Tensor> Istft(const Tensor& spectrum, const StftOptions& options, int64_t length = -1);
 // Returns f32[bins, time]: the magnitude of each bin to the power `power`, which is 1 or 2.
 Result<Tensor> Spectrogram(Signal signal, const StftOptions& options, double power = 2);
@@ -82,7 +83,8 @@ struct MfccOptions {
 // Returns f32[n_mfcc, time]: the orthonormal DCT-II of LogMel over the mel axis.
 Result<Tensor> Mfcc(Signal signal, const MfccOptions& options);
 
-// The features of Kaldi, as torchaudio.compliance.kaldi computes them without dither.
+// The features of Kaldi, as torchaudio.compliance.kaldi computes them without dither. KaldiMfcc always takes
+// the logarithm of the power and ignores use_power and use_log.
 struct KaldiOptions {
   int sample_rate = 16000;
   double frame_length = 25, frame_shift = 10;  // ms
@@ -107,8 +109,8 @@ std::vector<float> PreEmphasis(Signal signal, double coefficient);
 std::vector<float> PadOrTrim(Signal signal, int64_t length);
 // Returns (x - mean) / sqrt(variance + epsilon) over the whole signal, as wav2vec 2.0 takes it.
 std::vector<float> NormaliseSignal(Signal signal, double epsilon = 1e-7);
-// Subtracts from each feature its mean over time, and with `variance` divides by its standard deviation
-// (unbiased) + epsilon. `time_axis` is the axis of f32[.,.] along which time runs.
+// Subtracts from each feature its mean over time. With `variance`, also divides by its standard deviation
+// (unbiased) + epsilon, which needs two frames. `time_axis` is the axis of f32[.,.] along which time runs.
 Result<Tensor> NormaliseFeatures(const Tensor& features, int time_axis, bool variance = true,
                                  double epsilon = 1e-5);
 

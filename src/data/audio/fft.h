@@ -10,7 +10,7 @@
 
 namespace tern::data {
 
-// The complex transform X[k] = sum x[j] exp(-2 pi i j k / n). Immutable, so that threads can share it.
+// The complex transform X[k] = sum x[j] exp(-2 pi i j k / n). Immutable, so threads can share it.
 class Fft {
  public:
   explicit Fft(int64_t n);  // n >= 1

@@ -24,7 +24,8 @@ struct ImageOptions {
 
 // Computes (pixel * scale - mean) / std in the layout and type of the input. `dims` are the dims of the
 // input, with -1 for open dims. Their rank is 2 (HW), 3 (CHW or HWC) or 4 (NCHW or NHWC with N = 1). Without
-// resize and crop, the image is resized to the input's height and width.
+// resize and crop, the image is resized to the input's height and width if these are fixed, else it keeps its
+// size.
 Result<Tensor> ImageToTensor(const Image& image, DType dtype, const Dims& dims, const ImageOptions& options);
 
 }  // namespace tern::data

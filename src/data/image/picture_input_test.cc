@@ -95,7 +95,7 @@ TEST(Image, RefusesTruncationAndSurvivesFlips) {
 TEST(Image, RefusesHugeClaims) {
   std::string png = EncodePng(Gradient(2, 2, 1));
   for (const size_t at : {16, 20})
-    png[at] = 0x10;  // a width and height of 2^28; libpng's CRC check or CheckSize fails
+    png[at] = 0x10;  // a width and height of 2^28; libpng's CRC check or CheckPixels fails
   EXPECT_FALSE(DecodeImage(png).ok());
   std::string jpeg = EncodeJpeg(Gradient(8, 8, 1));
   const size_t frame = jpeg.find("\xff\xc0");

@@ -160,7 +160,7 @@ Status Write(const Image& image, const Steps& steps, const PixelOptions& options
 }
 
 // Allocates from the heap, which reuses the memory of the previous picture. Tensor's constructor maps new
-// pages, and their page faults would take longer than the pixels. The elements are not initialised.
+// pages, and their page faults would take longer than computing the pixels. The elements are not initialised.
 Tensor HeapTensor(DType dtype, const Dims& dims) {
   constexpr size_t kAlign = 64;
   const size_t bytes = BytesOf(dtype, static_cast<size_t>(CountOf(dims)));

@@ -36,7 +36,8 @@ struct PixelOptions {
   DType dtype = DType::kF32;  // a float or an integer; integers are rounded to nearest
 };
 
-// Where the source picture is in the tensor: x_in_tensor = x_in_picture * scale_x + offset_x.
+// Where the source picture is in the tensor: x_in_tensor = x_in_picture * scale_x + offset_x. If the picture
+// is mirrored, scale_x is negative.
 struct Placement {
   double scale_x = 1, scale_y = 1, offset_x = 0, offset_y = 0;
   Size picture;  // the source picture
@@ -48,7 +49,8 @@ struct Pixels {
   Placement placement;
 };
 
-// Fails if a size is out of range or the crop is larger than the resized picture.
+// Fails if a size, the type, `mean` or `std` is invalid, if the crop is larger than the resized picture, or
+// if a crop is combined with kLetterbox or kPadEnd.
 Result<Pixels> ToTensor(const Image& image, const PixelOptions& options);
 // Returns the placement without computing pixels.
 Result<Placement> PlaceImage(Size picture, const PixelOptions& options);

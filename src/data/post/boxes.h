@@ -35,7 +35,7 @@ std::vector<size_t> Nms(const std::vector<Box>& boxes, float iou_threshold, bool
 std::vector<Box> SoftNms(std::vector<Box> boxes, float sigma, float least_score, bool per_class);
 
 // Moves boxes from the tensor of a picture to the picture, and clips them. Normalised boxes have corners from
-// 0 to 1 instead of pixels of the tensor. Boxes that are empty after clipping are dropped.
+// 0 to 1 instead of pixels of the tensor. Boxes that are empty after clipping, or not finite, are dropped.
 std::vector<Box> MapToPicture(const std::vector<Box>& boxes, const Placement& placement, bool normalised);
 
 }  // namespace tern::data

@@ -13,8 +13,8 @@ struct CtcResult {
   double log_probability = 0;  // greedy: of the best path; beam: of all paths of the prefix in the beam
 };
 
-// `log_probs` is [T, C]: log probabilities of each class at each step. Takes the best class of each step,
-// merges repeats and removes blanks.
+// `log_probs` is [T, C] or [1, T, C]: log probabilities of each class at each step. Takes the best class of
+// each step, merges repeats and removes blanks.
 Result<CtcResult> CtcGreedyDecode(const Tensor& log_probs, int64_t blank);
 // Prefix beam search. Returns up to `beam` results, best first. `beam` is 1 to 4096.
 Result<std::vector<CtcResult>> CtcBeamDecode(const Tensor& log_probs, int64_t blank, int64_t beam);

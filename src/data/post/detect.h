@@ -23,20 +23,20 @@ struct DetectOptions {
 
 // YOLO heads: [N, B, 4+C] or, with `objectness`, [N, B, 5+C], where the score of a class is multiplied by the
 // fifth element. If `transposed` is true, the dims are [N, 4+C, B]. If it is nullopt, the smaller of the last
-// two dims is the number of features. Rank 2 is a batch of 1.
+// two dims is the number of features. A missing batch axis means a batch of 1, also in the other functions.
 Result<std::vector<std::vector<Box>>> DetectYolo(const Tensor& output, bool objectness,
                                                  std::optional<bool> transposed,
                                                  const DetectOptions& options);
 // SSD and UltraFace: `boxes` [N, B, 4] with priors already applied, `scores` [N, B, C] as probabilities.
-// Each class of a box above the least score is a candidate.
+// Each class of a box whose score is at least `least_score` is a candidate.
 Result<std::vector<std::vector<Box>>> DetectSsd(const Tensor& boxes, const Tensor& scores,
                                                 const DetectOptions& options);
-// DETR: `logits` [N, Q, C+1], whose last class is "no object", and `boxes` [N, Q, 4], normalised cxcywh.
-// There is no suppression.
+// DETR: `logits` [N, Q, C+1], whose last class is "no object", and `boxes` [N, Q, 4] in options.format
+// (DETR's own is cxcywh, normalised). There is no suppression.
 Result<std::vector<std::vector<Box>>> DetectDetr(const Tensor& logits, const Tensor& boxes,
                                                  const DetectOptions& options);
-// Models that end in their own suppression: boxes [N, B, 4], scores [N, B], labels [N, B], and optionally the
-// number of boxes [N].
+// Models that end in their own suppression: boxes [N, B, 4], scores [N, B], labels [N, B], and the number of
+// boxes [N], which may be null.
 Result<std::vector<std::vector<Box>>> DetectReady(const Tensor& boxes, const Tensor& scores,
                                                   const Tensor& labels, const Tensor* count,
                                                   const DetectOptions& options);

@@ -17,7 +17,8 @@ struct Ranked {
 // ordered by index, and NaN is last. Fails if the elements are not numbers.
 Result<std::vector<std::vector<Ranked>>> TopK(const Tensor& scores, int64_t k);
 
-// Returns the softmax over the last axis as f32. A row whose largest element is infinite or NaN becomes NaN.
+// Returns the softmax over the last axis as f32. A row becomes NaN if it contains NaN or if its largest
+// element is infinite. Fails if there is no axis.
 Result<Tensor> Softmax(const Tensor& logits);
 Result<Tensor> Sigmoid(const Tensor& logits);
 

@@ -42,7 +42,8 @@ class Model {
   const Vocabulary vocabulary_;
 };
 
-// Takes the longest token that the rest of the word starts with. Inside a word, tokens have a prefix.
+// Takes the longest token that the rest of the word starts with. Inside a word, tokens have a prefix. If no
+// token fits, the entire word is unknown.
 struct WordPieceOptions {
   std::string unknown = "[UNK]";
   std::string prefix = "##";
@@ -50,7 +51,7 @@ struct WordPieceOptions {
 };
 Result<std::unique_ptr<Model>> MakeWordPiece(Vocabulary vocabulary, WordPieceOptions options);
 
-// A word is one token.
+// A word is one token: its own, or `unknown`.
 std::unique_ptr<Model> MakeWordLevel(Vocabulary vocabulary, std::string unknown);
 
 struct Merge {
@@ -64,7 +65,7 @@ struct BpeOptions {
   bool byte_fallback = false;
   bool ignore_merges = false;  // a word that is a token is not divided
 };
-// Merges the neighbours whose merge stands first in the list, until there are none.
+// Repeatedly merges the neighbours whose pair stands first in `merges`, until no neighbours are in it.
 Result<std::unique_ptr<Model>> MakeBpe(Vocabulary vocabulary, const std::vector<Merge>& merges,
                                        BpeOptions options);
 

@@ -16,11 +16,11 @@ class Pattern {
  public:
   virtual ~Pattern() = default;
   // Replaces `matches` by the matches in `text`, which must be UTF-8, in order. Fails if a regular expression
-  // needs too many steps.
+  // needs too many steps, or more than 10 s.
   virtual Status FindAll(std::string_view text, std::vector<ByteSpan>& matches) const = 0;
 };
 
-// Matches the string itself. An empty string matches nothing.
+// Matches the string itself, which must not be empty.
 std::unique_ptr<Pattern> MakeLiteral(std::string text);
 // Compiles a regular expression in the syntax of Oniguruma, which Hugging Face's files use. Well-known
 // expressions get hand-written scanners, if `scanners` is true.

@@ -44,11 +44,11 @@ class Pieces {
   // Divides each piece that is not an added token. f(text, put) calls put(begin, end) for each new piece,
   // with positions in `text`. Empty pieces are left out.
   template <class F> void Divide(F&& f);
-  // Divides each such piece into segments, which f(text, segments) appends, and treats the matches by
-  // `behavior`. f returns a Status.
+  // Divides each piece that is not an added token into segments, which f(text, segments) appends. `behavior`
+  // says what happens to the matches. f returns a Status.
   template <class F> Status DivideBySegments(SplitBehavior behavior, F&& f);
-  // Replaces the text of each such piece. f(text, span_of_start, put) calls put(new_text, source) for its
-  // parts, in order; `source` is the byte of the piece that they come from.
+  // Replaces the text of each piece that is not an added token. f(text, span_of_start, put) calls
+  // put(new_text, source) for its parts, in order; `source` is the byte of the piece that they come from.
   template <class F> void Replace(F&& f);
 
  private:

@@ -59,12 +59,13 @@ class Tokenizer {
   static Result<std::shared_ptr<const Tokenizer>> Load(const std::string& path);
   ~Tokenizer();
 
-  // `text` must be UTF-8; otherwise the error names the first bad byte. `add_special_tokens` applies the
-  // post-processor's template, such as [CLS] ... [SEP]. Truncation and padding of the file are applied.
+  // `text` must be at most 64 MiB of UTF-8; if it is not UTF-8, the error names the first bad byte.
+  // `add_special_tokens` applies the post-processor's template, such as [CLS] ... [SEP]. Applies truncation()
+  // and padding().
   Result<Encoding> Encode(std::string_view text, bool add_special_tokens = true) const;
   Result<Encoding> EncodePair(std::string_view first, std::string_view second,
                               bool add_special_tokens = true) const;
-  // Encodes each text and pads all encodings as the file says. Checks `stop` before each text.
+  // Encodes each text and pads all encodings according to padding(). Checks `stop` before each text.
   Result<std::vector<Encoding>> EncodeBatch(const std::vector<std::string>& texts,
                                             bool add_special_tokens = true, const Stop& stop = {}) const;
   Result<std::vector<Encoding>> EncodePairBatch(const std::vector<std::pair<std::string, std::string>>& pairs,
@@ -81,8 +82,8 @@ class Tokenizer {
   // The settings of the file, unless With has replaced them.
   const std::optional<Truncation>& truncation() const;
   const std::optional<Padding>& padding() const;
-  // Returns a tokenizer with other settings, which shares the vocabulary. Fails if max_length has no room for
-  // the special tokens of one text and the stride.
+  // Returns a tokenizer with other settings, which shares the vocabulary. Fails if max_length is smaller than
+  // the number of special tokens of one text plus the stride.
   Result<std::shared_ptr<const Tokenizer>> With(std::optional<Truncation> truncation,
                                                 std::optional<Padding> padding) const;
 
