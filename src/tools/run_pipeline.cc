@@ -20,7 +20,8 @@ constexpr const char* kTensorOptions[] = {
     "--std",    "--layout",      "--channels",   "--topk",   "--labels",     "--dim",
     "--shape",  "--batch",       "--output-dir", "--format", "--save-inputs"};
 
-// The items of one input, with names for messages.
+// The items of one input. `files` has the headings under which their results are printed: file names, or the
+// texts themselves.
 struct Items {
   std::string name;
   std::vector<std::string> files, bytes;

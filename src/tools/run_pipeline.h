@@ -11,9 +11,10 @@ namespace tern::tools {
 class PipelineRun {
  public:
   void Declare(Args& args);
-  // Returns whether a run uses a pipeline. It does if the model has a pipeline.yaml, the inputs are pictures,
-  // sounds or texts, and no option such as --resize or --topk describes tensors. Fails if such an option is
-  // combined with --pipeline.
+  // Returns whether a run uses a pipeline. With --pipeline or --text it does. Otherwise it does if the model
+  // has a pipeline.yaml, there are inputs and none is a tensor file, and neither --no-pipeline nor an option
+  // for tensors such as --resize or --topk is given. Fails if --pipeline or --text is combined with
+  // --no-pipeline, with an option for tensors, or with a tensor file, or if --text finds no pipeline.
   Result<bool> Applies(const Args& args, const std::string& model, const std::vector<std::string>& inputs);
   // Runs all inputs as one batch and prints the results.
   Status Run(const std::string& model, const std::vector<std::string>& inputs, const SessionOptions& options,

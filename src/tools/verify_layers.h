@@ -14,8 +14,8 @@ struct LayerOptions {
   load::LoadOptions load;  // how the model is loaded
   SessionOptions engine;   // options of the session that runs the kernels
   data::Tolerance tolerance;
-  // If false, the inputs of each node are results of the reference evaluator, so that its error is caused by
-  // this node alone. If true, its inputs are results of the kernels before it, so that errors accumulate.
+  // If false, the inputs of each node are results of the reference evaluator, so its error is caused by this
+  // node alone. If true, its inputs are results of the kernels before it, so errors accumulate.
   bool accumulated = false;
 };
 

@@ -47,8 +47,8 @@ class BudgetState {
   // Waits for a version to load. Returns null after Stop.
   std::shared_ptr<ResidentVersion> Next();
   // Reserves memory for a load: evicts the versions of the least value and waits until they are gone. Fails
-  // if the version is larger than the budget, or if pinned versions and those in use leave too little memory
-  // for 60 s.
+  // if the version is larger than the budget, or if not enough memory becomes free within 60 s; fails at once
+  // if only pinned versions are left to evict.
   Status Reserve(Account& account);
   // Ends a load. Replaces the reserved bytes by the measured ones, and evicts other versions if the budget is
   // exceeded. Fails if the version alone is larger than the budget.
