@@ -27,7 +27,7 @@ class GrpcStream {
   void OnEnd();
   void OnClose();  // the stream has ended; the connection destroys this object next
   void OnDeadline();
-  void CheckPace();      // aborts a call whose message arrives too slowly
+  void CheckPace();      // aborts a call whose message arrives too slowly, or whose identity has expired
   bool stalled() const;  // the client takes its responses too slowly
   void OnUnread();       // the connection resets the stream, because it is stalled
   // Returns the memory for the next bytes of the request's body, so that they can be received there.

@@ -19,7 +19,9 @@ class InferCall : public Call {
   InferCall(std::shared_ptr<ReplyBox> replies, int32_t stream, uint64_t number, bool streaming)
       : replies_(std::move(replies)), stream_(stream), number_(number), streaming_(streaming) {}
 
-  // Parses the message, finds the model and submits the call. An error means that the call was not submitted.
+  // Parses the message, finds the model and submits the call, or answers it if the model is overloaded. If
+  // this takes long, another thread does it while the stream is paused, and sends errors as replies. An error
+  // that is returned means that the call was neither submitted nor answered.
   static Status Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream);
 
   // False until the request is parsed.
@@ -30,7 +32,8 @@ class InferCall : public Call {
   // Keeps the place of the request in its tenant's quota until the last response.
   void Hold(Permit permit) { permit_ = std::move(permit); }
   void Describe(AccessRecord& record) const;
-  // Makes the reply for a call that was not submitted. Its message contains the error as error_message.
+  // Makes the reply for a call that was not submitted. On a ModelStreamInfer, its message contains the error
+  // as error_message.
   Reply ErrorReply(const Status& status) const;
 
  protected:

@@ -36,7 +36,8 @@ class HttpCall : public Call, public Exchange {
   void Hold(Permit permit) { permit_ = std::move(permit); }
 
   // Parses the body and submits the call. The call is registered with its connection. Start is called on the
-  // connection's loop, with a body that is short or not JSON. StartLater is called on another thread.
+  // connection's loop, if the body is not compressed and its JSON is short. Otherwise StartLater is called on
+  // another thread.
   void Start(HttpConnection& connection, IncomingBody body, const BodyFormat& format);
   void StartLater(IncomingBody body, const BodyFormat& format);
 

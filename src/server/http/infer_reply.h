@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// Output buffers become parts of the reply without a copy.
+// The buffers of binary outputs become parts of the reply without a copy.
 HttpReply MakeInferReply(const ModelVersion& version, const Request& request, const InferFormat& format,
                          Response& response);
 

@@ -30,7 +30,8 @@ struct InferSource {
 };
 
 // header_length is the value of the header Inference-Header-Content-Length. Without the header, the body is
-// JSON. If the value is 0, the body is the data of the model's only input. Inputs share the memory of `body`.
+// JSON. If the value is 0, the body is the data of the model's only input. Binary inputs share the memory of
+// `body`.
 Status ParseInferRequest(const Buffer& body, std::optional<uint64_t> header_length, const InferSource& source,
                          Request& request, InferFormat& format);
 

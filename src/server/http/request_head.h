@@ -45,7 +45,8 @@ struct HeadScan {
   size_t size = 0;  // for kComplete: the size of the head, including the empty line
 };
 // `line` is the start of the line that was incomplete in the last scan. It must be 0 in the first scan of a
-// request. A line must end in CR LF, and no other CR, LF or NUL is allowed.
+// request. A line must end in CR LF and not begin with a space or a tab, and no other CR, LF or NUL is
+// allowed.
 HeadScan ScanHead(std::string_view received, size_t& line);
 
 // An HTTP error: the status, and the message for the client.
