@@ -56,9 +56,9 @@ struct Binding {
 Result<Binding> Bind(const Spec& spec, const Graph& graph);
 
 // Adds the steps that are ops to the graph, so that they are optimized with the model: conversion of pixels,
-// normalise, softmax, sigmoid, pool, l2_normalise. The model's input of pictures becomes u8[N,H,W,C]. Only
-// the outputs that the pipeline reads stay. Inputs with constants become constants. Fills
-// BoundOutput::result.
+// normalise, softmax, sigmoid, pool, l2_normalise, and the first operation of segmentation, ctc and
+// decode_text (arg max or log softmax). The model's input of pictures becomes u8[N,H,W,C]. Only the outputs
+// that the pipeline reads stay. Inputs with constants become constants. Fills BoundOutput::result.
 Status AddGraphSteps(Binding& binding, Graph& graph);
 
 // For messages: "FILE, line N: ".

@@ -40,7 +40,7 @@ struct TextStep {};
 struct TokenizeStep {
   std::string file = "tokenizer.json";
   int max_length = 0;               // tokens; longer texts are cut. 0: as the file says, or 512
-  int pad_to = 0;                   // tokens; 0: to the longest text of a request
+  int pad_to = 0;                   // tokens; 0: as the file says, or to the longest text of a request
   bool special_tokens = true;       // such as [CLS] and [SEP]
   std::string ids, mask, type_ids;  // names of the model's inputs; "" means found by their names
 };

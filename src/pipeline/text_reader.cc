@@ -83,7 +83,8 @@ class TokenReader final : public InputReader {
   const std::shared_ptr<const data::Tokenizer> tokenizer_;
 };
 
-// The truncation and padding that the pipeline, the model and the tokenizer's file ask for, in this order.
+// Returns the tokenizer with its lengths. A fixed number of tokens of the model counts first, then the
+// options of the step, then the tokenizer's file.
 Result<std::shared_ptr<const data::Tokenizer>> WithLengths(const data::Tokenizer& tokenizer,
                                                            const TokenizeStep& step, const Dim& tokens) {
   data::Truncation truncation =

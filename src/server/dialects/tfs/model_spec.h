@@ -30,7 +30,8 @@ struct ChosenSignature {
   std::string method;                   // empty if the model file states none
 };
 
-// `name` may be empty: then the default signature. A model without signatures has one, serving_default. Fails
+// `name` may be empty: then the default signature. serving_default is also another name of the only signature
+// of a model. A model with no such signature has one with the inputs and outputs of its configuration. Fails
 // with kInvalidArgument for an unknown signature, and if the signature could not be loaded.
 Result<ChosenSignature> ChooseSignature(const ModelVersion& owner, const std::string& name);
 

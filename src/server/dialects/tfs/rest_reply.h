@@ -8,8 +8,8 @@
 namespace tern::server::tfs {
 
 // Appends {"predictions": …} or {"outputs": …}. Texts of outputs whose name ends in "_bytes", and texts that
-// are not UTF-8, are objects {"b64": "…"}. Fails with kInvalidArgument if an output of the row layout has no
-// items, or another number of items than the others.
+// are not UTF-8, are objects {"b64": "…"}. Fails with kInvalidArgument if there is no output, or if an output
+// of the row layout has no dims or another number of items than the others.
 Status AppendPrediction(std::string& out, const std::vector<WireTensor>& outputs, Layout layout);
 // Append {"results": …}.
 void AppendClasses(std::string& out, const std::vector<std::vector<ClassScore>>& results);

@@ -1,5 +1,5 @@
-// Runs one request as several. TensorFlow Serving limits neither the items of a request nor, for a model with
-// a fixed batch of 1, their number.
+// Runs one request as several. TensorFlow Serving accepts any number of items in a request, also for a model
+// with a fixed batch of 1.
 #pragma once
 #include <functional>
 #include <memory>
