@@ -14,8 +14,8 @@ bool IsPictureKind(const std::string& extension);
 
 struct InputFile {
   // Opens a file. Reads text files and standard input at once. Npy, Npz and Picture read other files later.
-  // The first bytes of standard input determine its kind. If standard input is text other than JSON, its
-  // kind is ".csv", or ".txt" (one string per line) if `lines` is true.
+  // The first bytes of standard input determine its kind. If standard input is text, its kind is ".txt" (one
+  // string per line) if `lines` is true, else ".json" or ".csv".
   static Result<InputFile> Open(const std::string& path, bool lines);
 
   Result<Tensor> Npy() const;

@@ -57,7 +57,7 @@ struct TraceEvent {
   double start_us = 0, duration_us = 0;
 };
 
-// Records the fastest time of each node over all runs, and every step of the last run.
+// Records the fastest time of each node over all runs, and the steps of the top-level graph in the last run.
 class ProfileObserver : public RunObserver {
  public:
   void StartRun();
