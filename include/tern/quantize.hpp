@@ -21,7 +21,7 @@ TERN_API_NAMESPACE {
     std::string preprocess = "imagenet";  // pictures: "imagenet", "none" or a .json file
     // How the ranges of activations are chosen: minmax, ema, percentile, mse, kl, admm or eq.
     std::string method = "mse";
-    double percentile = 99.99;    // the percentage of values that the method percentile keeps
+    double percentile = 99.99;    // the method percentile leaves out 100 - percentile % at each end
     int64_t samples = 0;          // use at most this many samples; 0 means all
     int bits = 8;                 // of activations: 8 or 16
     bool symmetric = false;       // zero points of activations are in the middle of the range
@@ -32,7 +32,7 @@ TERN_API_NAMESPACE {
     double min_sqnr = 0;       // keep the most sensitive layers float until the outputs have this SQNR in dB
     bool fastest = false;      // keep layers float whose integer kernels are slower on this machine
     bool layers = false;       // the report has the errors and times of each layer
-    bool sensitivity = false;  // the report has the error of the outputs per quantized layer
+    bool sensitivity = false;  // like layers, and the error of the outputs with each layer alone quantized
 
     // Weight-only and dynamic quantization. All weight methods but "nearest" need calibration data.
     std::string weights;  // "int8" or "int4"; empty means static quantization

@@ -53,9 +53,9 @@ extern "C" {
 /* Returns a config with the default options, or NULL if memory is exhausted. */
 TERN_API TernConfig* tern_config_new(void);
 TERN_API void tern_config_free(TernConfig* config);
-/* A file or folder. Its format is detected from the contents. The weights of a .tern file and the external
- * data of an ONNX model stay memory-mapped until the predictor and all its clones are freed. Do not write
- * into a mapped file; to replace a model, write another file and rename it. */
+/* A file or folder. Its format is detected from the contents. The weights of a .tern file, and the external
+ * data of an ONNX or MindSpore model, stay memory-mapped until the predictor and all its clones are freed. Do
+ * not write into a mapped file; to replace a model, write another file and rename it. */
 TERN_API void tern_config_set_model_path(TernConfig* config, const char* path);
 /* A file with the weights, for formats that keep them in a file of their own, such as Caffe's. */
 TERN_API void tern_config_set_weights_path(TernConfig* config, const char* path);
@@ -65,9 +65,9 @@ TERN_API void tern_config_set_signature(TernConfig* config, const char* name);
 /* The type of an input, such as "f32[N,3,224,224]", for formats that declare none, such as TorchScript. Names
  * in place of numbers are open dims. Other formats ignore it. */
 TERN_API void tern_config_set_input_type(TernConfig* config, const char* name, const char* type);
-/* A model in memory. Exactly one of the path and the buffer must be set. The bytes of an .onnx model must
- * stay valid until tern_predictor_create returns. The bytes of a .tern model must stay valid until the
- * predictor and all its clones are freed. They should be aligned to 64 bytes. */
+/* A model in memory. Exactly one of the path and the buffer must be set. The bytes of a .tern model must
+ * stay valid until the predictor and all its clones are freed, and should be aligned to 64 bytes. The bytes
+ * of a model of another format must stay valid until tern_predictor_create returns. */
 TERN_API void tern_config_set_model_buffer(TernConfig* config, const void* data, size_t bytes);
 /* The number of threads, at most 1024. 0 means one thread per core that the process may use. */
 TERN_API void tern_config_set_threads(TernConfig* config, int32_t count);
@@ -84,9 +84,10 @@ TERN_API void tern_config_set_collect_limit(TernConfig* config, size_t bytes);
 TERN_API void tern_config_set_batch(TernConfig* config, int64_t size);
 /* How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default). */
 TERN_API void tern_config_set_optimize(TernConfig* config, const char* level);
-/* "fp32" (the default) computes in the types that the model specifies. With "bf16", products with constant
- * weights and attention round their operands to bf16. "auto" means bf16 where that is measured to be faster,
- * and fp32 elsewhere. "fast" is fp32 with algorithms whose errors are larger than 1e-6 of the results. */
+/* "fp32" (the default) computes in the types that the model specifies. With "bf16", attention, and matrix
+ * products, convolutions and recurrent layers with constant weights, round their operands to bf16. "auto"
+ * means bf16 where that is measured to be faster, and fp32 elsewhere. "fast" is fp32 with algorithms whose
+ * errors are larger than 1e-6 of the results. */
 TERN_API void tern_config_set_precision(TernConfig* config, const char* name);
 /* The time budget for measuring which kernels are the fastest on this machine, at most 600000 ms. With 0 (the
  * default), kernels are chosen by estimated times. */
@@ -120,8 +121,8 @@ TERN_API size_t tern_predictor_overridable_count(const TernPredictor* predictor)
 TERN_API TernPort* tern_predictor_input_at(TernPredictor* predictor, size_t index);
 TERN_API TernPort* tern_predictor_output_at(TernPredictor* predictor, size_t index);
 TERN_API TernPort* tern_predictor_overridable_at(TernPredictor* predictor, size_t index);
-/* Find a port by its name. The predictor owns the port. Inputs include overridable constants. Fail with
- * TERN_NOT_FOUND and list the names that exist. */
+/* Find a port by its name. The predictor owns the port. Inputs include overridable constants. If
+ * there is no port of this name, both functions fail with TERN_NOT_FOUND, and the message lists the names. */
 TERN_CHECKED TernStatus* tern_predictor_input(TernPredictor* predictor, const char* name, TernPort** out);
 TERN_CHECKED TernStatus* tern_predictor_output(TernPredictor* predictor, const char* name, TernPort** out);
 
@@ -145,8 +146,8 @@ TERN_API int32_t tern_predictor_state_axis(const TernPredictor* predictor, size_
 TERN_API int64_t tern_predictor_state_length(const TernPredictor* predictor);
 /* Makes growing states empty and sets states of fixed size to zero. */
 TERN_CHECKED TernStatus* tern_predictor_reset_states(TernPredictor* predictor);
-/* Copies the state's current value. Fails with TERN_NOT_FOUND if there is no such state, or before the first
- * run. */
+/* Copies the state's current value. Fails with TERN_NOT_FOUND if there is no such state, or if neither a run
+ * nor tern_predictor_set_state has set it since the last reset. */
 TERN_CHECKED TernStatus* tern_predictor_get_state(const TernPredictor* predictor, const char* name,
                                                   TernValue** out);
 /* Copies the value to the state, for the next run to read. */

@@ -147,10 +147,11 @@ TERN_API_NAMESPACE {
   class Config {
    public:
     Config();
-    // model_path is a file or folder. Its format is detected from the contents. The weights of a .tern file
-    // and the external data of an ONNX model stay memory-mapped until the predictor and all its clones are
-    // destroyed. Do not write into a mapped file, because results may change, and truncating the file ends
-    // the process with SIGBUS. To replace a model, write another file and rename it, as `tern convert` does.
+    // model_path is a file or folder. Its format is detected from the contents. The weights of a .tern file,
+    // and the external data of an ONNX or MindSpore model, stay memory-mapped until the predictor and all its
+    // clones are destroyed. Do not write into a mapped file, because results may change, and truncating the
+    // file ends the process with SIGBUS. To replace a model, write another file and rename it, as `tern
+    // convert` does.
     explicit Config(std::string model_path);
     Config(const Config&);  // there is no move constructor; a move makes a copy
     Config& operator=(const Config&);
@@ -167,10 +168,10 @@ TERN_API_NAMESPACE {
     // Names in place of numbers are open dims. Other formats ignore it. Create fails if `type` is not the
     // type of a tensor with a rank, or if the model has no such input.
     Config& input_type(std::string name, std::string type);
-    // A model in memory. Exactly one of model_path and model_buffer must be set. The bytes of an .onnx model
-    // must stay valid until Create returns. The bytes of a .tern model must stay valid until the predictor
-    // and all its clones are destroyed, because weights are used in place. A .tern model should be aligned to
-    // 64 bytes.
+    // A model in memory. Exactly one of model_path and model_buffer must be set. The bytes of a .tern model
+    // must stay valid until the predictor and all its clones are destroyed, because weights are used in
+    // place. They should be aligned to 64 bytes. The bytes of a model of another format must stay valid until
+    // Create returns.
     Config& model_buffer(const void* data, size_t size);
     // The number of threads, at most 1024. 0 means one thread per core that the process may use. If `count`
     // is larger than the number of these cores, only as many threads as cores run at a time.
@@ -191,8 +192,8 @@ TERN_API_NAMESPACE {
     // How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default).
     Config& optimize(std::string level);
     // "fp32" (the default) computes in the types that the model specifies. With "bf16", some ops round their
-    // operands to bf16 and accumulate in f32. These ops are attention, matrix products with constant weights,
-    // and convolutions with constant weights. They are about twice as fast on processors with bf16
+    // operands to bf16 and accumulate in f32. These ops are attention, and matrix products, convolutions and
+    // recurrent layers with constant weights. They are about twice as fast on processors with bf16
     // instructions. "auto" means bf16 where that is measured to be faster, and fp32 elsewhere. "fast" is fp32
     // with algorithms whose errors are larger than 1e-6 of the results. With reference(true), Create fails
     // for "bf16", and the other names mean fp32.
@@ -293,8 +294,8 @@ TERN_API_NAMESPACE {
     // Makes growing states empty and sets states of fixed size to zero. The next run may have another batch
     // size.
     Status ResetStates();
-    // Returns a copy of the state's current value. Fails with kNotFound if there is no such state, or before
-    // the first run.
+    // Returns a copy of the state's current value. Fails with kNotFound if there is no such state, or if
+    // neither a run nor SetState has set it since the last ResetStates.
     Result<Value> GetState(const std::string& name) const;
     // Copies `value` to the state, for the next run to read. A growing state accepts a value of any length,
     // but Run fails if two growing states have different lengths. To fork a conversation, copy all states to

@@ -26,7 +26,7 @@ class Predictor(_tern.Predictor):
     Any number of threads may call one predictor at the same time. The GIL is released while the model runs. A
     C-contiguous numpy array, and any object with DLPack (a torch tensor on the CPU), is read without a copy. A list, a
     number or a data frame column is converted to the declared type. Types that numpy lacks (bf16, fp8, int4) are dtypes of
-    the package ml_dtypes if that is installed, else unsigned integers with the same bits.
+    the package ml_dtypes if that is installed, else integers with the same bits.
     """
 
     def __init__(self, model, **options):
@@ -101,11 +101,9 @@ def load(model, **options):
     tune_ms=0          time budget in milliseconds for measuring kernels
     cache_dir=None     folder of the measurements; "" means that they are not stored
     states=None        "auto", "none" or "past=present,…": inputs whose values the predictor keeps between runs
-    weights=None       file with the weights, for formats that keep them in a file of their own, such as Caffe's
-    signature=None     signature of a SavedModel; None means the default one
     reference=False    runs the slow reference evaluator
-    weights=""         file with the weights, for formats that keep them apart, such as Caffe's
-    signature=""       entry point, for formats with several, such as SavedModels
+    weights=""         file with the weights, for formats that keep them in a file of their own, such as Caffe's
+    signature=""       entry point, for formats with several, such as SavedModels; "" means the default one
     input_types={}     dict from inputs to types such as "f32[N,3,224,224]", for formats that declare none, such as TorchScript
 
     >>> tern.load("missing.onnx")

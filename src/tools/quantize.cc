@@ -64,7 +64,7 @@ void QuantizeTool::Declare(Args& args) {
               "pictures: imagenet, none, or a file with resize, crop, scale, mean, std (imagenet)");
   args.Choice("--method", method_, compress::MethodNames(), "how the ranges of activations are chosen (mse)");
   args.Option("--percentile", percentile_, "P",
-              "the percentage of values that --method percentile keeps (99.99)");
+              "--method percentile leaves out 100 - P percent of the values at each end (99.99)");
   args.Option("--samples", limit_, "N", "use the first N samples; 0 means all", 0, INT64_MAX);
   args.Option(
       "--state", state_, "FILE.npz",

@@ -14,7 +14,8 @@ namespace nb = nanobind;
 bool IsNdarray(nb::handle object);
 
 // Returns the numpy dtype of an element type. bf16, fp8 and types of less than 8 bits are dtypes of the
-// package ml_dtypes if it is installed, else unsigned integers with the same bits, one element per integer.
+// package ml_dtypes if it is installed, else integers with the same bits, one element per integer (int8
+// for i4 and i2, unsigned for the others).
 nb::object DtypeOf(DType dtype);
 // Returns the element type of a numpy dtype, or kInvalid. str, bytes and object dtypes are kString.
 DType TypeOfDtype(nb::handle dtype);

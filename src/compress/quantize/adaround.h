@@ -18,6 +18,7 @@ void RoundAdaptively(const WeightRows& real, const Moments& moments, double nois
 std::vector<double> MeanErrors(const WeightRows& real, const Moments& moments, const IntegerWeights& made);
 
 // Returns the mean squared error of the results, over all output channels, apart from the mean errors.
+// Estimates it from Moments::Covariance without noise.
 double ResultError(const WeightRows& real, const Moments& moments, const IntegerWeights& made);
 
 }  // namespace tern::compress

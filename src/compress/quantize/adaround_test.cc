@@ -20,7 +20,7 @@ Tensor Random(const Dims& dims, unsigned seed) {
   return t;
 }
 
-// A graph with one Conv or MatMul by `weights`.
+// A graph with one Conv or MatMul, whose weights are random numbers of dims `w`.
 struct OneLayer {
   OneLayer(const char* op, Dims x, const Dims& w, const AttrList& attrs) {
     InitOps();
@@ -55,7 +55,8 @@ std::vector<std::unique_ptr<OneLayer>> Layers() {
   return made;
 }
 
-// Products of all rows with the weights give the layer's results, so that the rows are those of im2col.
+// Multiplying the sampled rows by the weights gives the layer's results. This shows that the rows are those
+// of im2col.
 TEST(Patches, RowsTimesWeightsAreResults) {
   for (const auto& layer : Layers()) {
     const auto patches = Patches::Of(*layer->node);

@@ -17,8 +17,9 @@ struct LayerPair {
 std::vector<LayerPair> EqualizablePairs(const Placement& placement);
 
 // Changes the weights and biases of the graph. The factor of a channel is the root of the ratio of the
-// largest activation to the largest weight that reads it. `channels` returns the channels of the observed
-// value. Returns the number of pairs that changed.
+// largest activation to the largest weight that reads it, divided by the geometric mean of the pair's factors
+// and limited to [1/16, 16]. `channels` returns the channels of the observed value. Returns the number of
+// pairs that changed.
 int Equalize(Graph& graph, const std::vector<LayerPair>& pairs,
              const std::function<const Channels&(const Value&)>& channels);
 

@@ -32,7 +32,7 @@ struct Statistics {
 
 struct MethodOptions {
   Method method = Method::kMse;
-  double percentile = 99.99;  // percent of the values that kPercentile keeps, above 50
+  double percentile = 99.99;  // above 50; kPercentile leaves out 100 - percentile percent at each end
   GridKind kind;
 };
 

@@ -35,8 +35,8 @@ struct Placement {
   bool HasGrid(const Value* v) const { return group.count(v) > 0; }
 };
 
-// `keep` has the names of layers that stay float, with reasons. The graph is one that Prepare returned.
-// Unknown names are ignored.
+// `keep` has the names of layers that stay float, with reasons. The graph must be optimized as by
+// Quantizer::Make. Unknown names are ignored.
 Placement Place(const Graph& graph, const std::map<std::string, std::string>& keep);
 
 // Returns the inputs whose elements the node computes with or moves. Weights, bounds and settings are not

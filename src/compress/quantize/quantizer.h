@@ -65,8 +65,8 @@ class Quantizer {
   };
 
   // Runs the float model on the samples. Fails if there are none, or if a state is given that belongs to
-  // another model, other options or other samples. Equalization changes graph() and runs the model on the
-  // first samples once more.
+  // another model, to samples with other names, or to options that need other statistics. Equalization
+  // changes graph() and runs the model on the first samples once more.
   Status Observe(Samples& samples, const ShowProgress& show, const Resume& resume = {});
   // Returns a quantized copy of the graph. Layers whose name is in `keep` stay float, beside those of the
   // options. Call it after Observe.

@@ -36,10 +36,11 @@ struct WeightOnlyReport {
   int64_t bytes_before = 0, bytes_after = 0;  // of the weights of these layers
 };
 
-// Optimizes the graph, then quantizes all products by constant matrices with at least 32 inputs, 8 outputs
-// and 4096 elements. `samples` may be null; all methods but kNearest need them. Fails if there is no such
-// product, if a node of `keep` does not exist, or if samples are needed and missing, of the wrong shape, or
-// not finite.
+// Optimizes the graph, then quantizes all products by constant f32 matrices with at least 32 inputs, 8
+// outputs and 4096 elements, except products with a factor or a transposed left operand. `samples` may be
+// null; all methods but kNearest need them. Fails if there is no such product, if a node of `keep` is not in
+// the top-level graph, or if samples are needed and missing, of the wrong shape, or not finite. With samples,
+// also fails if a nested graph contains such a product.
 Result<WeightOnlyReport> QuantizeWeights(Graph& graph, const WeightOnlyOptions& options,
                                          Samples* samples = nullptr, const ShowProgress& show = {});
 

@@ -24,7 +24,7 @@ class ViaF32Kernel : public AdapterKernel {
 };
 
 // Returns an entry for f16 and bf16 that runs an f32 kernel. The entry has those abilities of `f32` that also
-// hold for converted copies: work estimates, why_not and in_place.
+// hold for converted copies: estimates of the time, why_not and in_place.
 KernelEntry ViaF32Entry(const KernelEntry& f32);
 
 // Registers T, and registers it again through ViaF32Entry, for f16 and bf16. T::Legal must not depend on

@@ -12,7 +12,8 @@ struct StepEvent {
   int depth = 0;  // number of enclosing graphs: 0 for the main graph, 1 for the body of a loop in it
   const Node* node = nullptr;
   const Node* next = nullptr;  // the node that is fused into the step; the step writes the outputs of `next`
-  const char* kernel = "";     // "cpu.conv.f32", "reference", "host", "control flow", "copy", "view", "shape"
+  // "cpu.conv.f32", "reference", "host", "control flow", "copy", "transfer", "view", "shape"
+  const char* kernel = "";
   int64_t nanoseconds = 0;
   double share = 1;  // fraction of the node's work that this step does; below 1 if the batch is split
   const RunContext* context = nullptr;  // inputs and outputs, valid during the call

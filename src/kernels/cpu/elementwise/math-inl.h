@@ -1,5 +1,6 @@
-// Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result.
-// elementwise/math_test.cc checks these errors. The result of NaN is NaN.
+// Functions of a vector of f32, without branches. Each comment states the maximum error in ulp of the result,
+// rounded up. docs/reports/accuracy.md has the measured errors, and elementwise/math_test.cc checks similar
+// bounds. The result of NaN is NaN.
 #pragma once
 #include "kernels/cpu/simd/part-inl.h"
 
@@ -30,7 +31,7 @@ inline Floats TimesPowerOfTwo(Floats p, Floats shifted, [[maybe_unused]] Floats 
 #endif
 }
 
-// Maximum error: 1 ulp.
+// Maximum error: 2 ulp, or 1 ulp with fused multiply-adds.
 inline Floats Exp(Floats x) {
   x = AtMost(AtLeast(x, -104.f), 89.f);
   const Floats shifted = x * 1.44269504f + kShifter, n = shifted - kShifter;

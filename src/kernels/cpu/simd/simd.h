@@ -19,8 +19,8 @@ const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 SimdLevel BestSimd();  // the best level of this machine
 // Returns BestSimd(), or the lower level that LimitSimd or the environment variable TERN_ISA sets.
 SimdLevel ActiveSimd();
-// Returns an error message if TERN_ISA is not the name of a level, or if this machine lacks the level. In a
-// build with one level, returns one if TERN_ISA names another level. Otherwise returns an empty string.
+// Returns an error message if TERN_ISA is neither `amx` nor the name of a level, or if this machine lacks it.
+// In a build with one level, returns one if TERN_ISA names another level. Otherwise returns an empty string.
 const char* SimdProblem();
 // Sets the level, for tests. Levels above BestSimd() become BestSimd(). Must not be called while kernels run.
 // Has no effect in a build with one level.
