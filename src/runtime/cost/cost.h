@@ -8,8 +8,8 @@ namespace tern {
 
 // A multiply-accumulate is one MAC and two FLOPs. Any other arithmetic operation, including transcendental
 // functions, is one FLOP per element. Moving data takes no FLOPs. Bytes are the sizes of inputs, weights and
-// outputs, each counted once. Views have no bytes. Ops that read a part of an input (Gather, Slice) count
-// only that part.
+// outputs, each counted once. Views, control flow and ops that read only dims have no bytes. Ops that read a
+// part of an input (Gather, Slice) count only that part.
 struct Cost {
   double macs = 0;
   double flops = 0;
@@ -31,7 +31,8 @@ std::string KindOf(const Node& node);
 
 // Returns whether a constant is a parameter of the model. A parameter is a constant that a node reads as
 // weights, or as data for a floating-point or quantized result. Settings of ops (axes, shapes, indices,
-// bounds) and operands of integer shape arithmetic are not parameters.
+// bounds) and operands of integer shape arithmetic are not parameters. A constant without readers is a
+// parameter if its type is floating-point, complex or an integer of at most 16 bits.
 bool IsParameter(const Value& value);
 
 }  // namespace tern

@@ -20,7 +20,7 @@ class StateMemory {
   // Otherwise the value is contiguous.
   bool strided() const { return strided_; }
 
-  // If a function below throws std::bad_alloc, it has changed nothing.
+  // If a function below except Resize throws std::bad_alloc, it has changed nothing.
 
   // Returns the value that a run reads, strided if strided(), else contiguous.
   const Tensor& past() const { return past_; }
@@ -38,7 +38,8 @@ class StateMemory {
   Status Set(const Tensor& value);
   // Sets the number of rows along `axis`, which must precede the axis that grows, and the length. Rows and
   // positions that exist before and after keep their values. New ones have any earlier value of the memory,
-  // or zeros. The layout becomes strided.
+  // or zeros. The layout becomes strided. If Resize throws std::bad_alloc, call Reset before any other
+  // function.
   void Resize(int axis, int64_t rows, int64_t length);
   // The memory of the past. Its dim along the axis that grows is the row stride: the capacity if strided(),
   // else the length.

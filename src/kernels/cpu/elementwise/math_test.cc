@@ -1,5 +1,5 @@
 // Compares the vectorised functions with the C library in f64, for many values, at every level.
-// docs/reports/accuracy.md states the maximum errors that are checked here.
+// docs/reports/accuracy.md has the measured errors. The bounds that are checked here are a little larger.
 #include <gtest/gtest.h>
 
 #include <cmath>
