@@ -75,7 +75,8 @@ TERN_API_NAMESPACE {
       return kTypeOf<T> == dtype() ? static_cast<const T*>(raw()) : nullptr;
     }
     const void* raw() const;
-    // Returns the only element, converted to T; 0 if there is not exactly one. Floats saturate.
+    // Returns the only element, converted to T; 0 if there is not exactly one. If T is an integer type, a
+    // float is converted to int64_t first: out of range it saturates, and NaN becomes 0.
     template <class T> T item() const {
       if constexpr (std::is_floating_point_v<T>) return static_cast<T>(ItemDouble());
       return static_cast<T>(ItemLong());

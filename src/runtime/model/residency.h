@@ -32,7 +32,8 @@ class Residency {
   // Records that a kernel has packed this input in this layout and never reads the weight again.
   void SetPacked(const Node& node, int input, const std::string& pack);
   // Releases the weight of the slot if all its readers have packed it in their decided layouts and no reader
-  // has subgraphs. Returns whether it released the weight.
+  // has subgraphs. Keeps outputs of the graph and weights of fewer than kWorthReleasing bytes. Returns
+  // whether it released the weight.
   bool Release(int slot);
   // Returns whether a weight of the node was released. If so, only kernels with the decided layout can run
   // the node.

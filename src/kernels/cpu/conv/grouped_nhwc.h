@@ -7,8 +7,9 @@ namespace tern::cpu {
 
 class NhwcGrouped {
  public:
-  // Requires groups of 4 or 8 channels with as many output channels, not larger than a vector; kernels
-  // with three columns without dilation; a stride of 1 or 2 along rows; at most two spatial axes.
+  // Requires several groups of 4 or 8 channels with as many output channels, not larger than a vector;
+  // kernels with three columns without dilation; a stride of 1 or 2 along rows; at most two spatial axes. The
+  // dilation along columns must be so small that a job copies at most 2^20 floats.
   static bool Fits(const ConvShape& s);
   // Packs weights [M, C / group, kernel…] as [vectors of channels][kernel rows][C / group][3][lanes].
   static int64_t PackedSize(const ConvShape& s);  // in floats

@@ -8,8 +8,8 @@ namespace tern::cpu {
 struct RowsTable {
   // Returns the largest magnitude, or an infinity or NaN if an element is not finite.
   float (*largest)(const float* x, int64_t n);
-  // q = round(x * inverse) ^ flip, ties to even, clamped to [-127, 127] before the flip. NaN becomes 0 ^
-  // flip.
+  // q = round(x * inverse) ^ flip, ties to even. `inverse` is 0 or at most 127 / largest(x, n), so that
+  // rounded numbers are in [-127, 127]. It must be 0 if an element is not finite.
   void (*to_bytes)(const float* x, int64_t n, float inverse, int8_t flip, int8_t* q);
   // y = q * scale.
   void (*to_floats)(const int8_t* q, int64_t n, float scale, float* y);
