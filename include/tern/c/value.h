@@ -60,7 +60,8 @@ TERN_CHECKED TernStatus* tern_value_copy_to(const TernValue* value, TernDType as
 TERN_CHECKED TernStatus* tern_value_at(const TernValue* value, size_t index, TernValue** out);
 /* Returns TERN_I64 or TERN_STRING; TERN_INVALID_DTYPE if the value is not a map. */
 TERN_API TernDType tern_value_key_type(const TernValue* value);
-/* Stores key `index` of a map in `out`. Fails if the keys are strings. */
+/* Stores key `index` of a map in `out`. Fails if the value is not a map with i64 keys, or if the index is out
+ * of range. */
 TERN_CHECKED TernStatus* tern_value_key_i64(const TernValue* value, size_t index, int64_t* out);
 /* Returns key `index` of a map with strings as keys, or NULL. `length` may be NULL. */
 TERN_API const char* tern_value_key_string(const TernValue* value, size_t index, size_t* length);

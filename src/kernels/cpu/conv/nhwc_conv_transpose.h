@@ -10,9 +10,9 @@ class NhwcConvTranspose {
  public:
   // Returns whether the kernel, stride and dilation are supported. As in ConvTransposeF32, `input` is the
   // size of x, and `output` is the size of y. `begin` is the number of elements that are cropped from the
-  // front of y. Along each axis, the stride or the dilation must be 1. The product of the strides is limited,
-  // because it is the number of phases. Widely dilated kernels are not supported, because the padded copies would contain all pixels
-  // between the taps and take too much memory.
+  // front of y. Along each axis, the stride or the dilation must be 1. The product of the strides is
+  // limited, because it is the number of phases. Widely dilated kernels are not supported, because the
+  // padded copies would contain all pixels between the taps and take too much memory.
   static bool Fits(const ConvShape& s);
   // Packs weights [C, M / group, kernel…] phase by phase. The packed weights depend only on channels, maps,
   // group, kernel and stride of the shape. PackedSize is in floats.
