@@ -38,8 +38,10 @@ class RuleLedger {
     const Seen now = Look(graph);
     RuleFigures& figures = rules[rule];
     figures.nodes += now.nodes - last_.nodes;
-    figures.flops += now.cost.flops - last_.cost.flops;
-    figures.bytes += now.cost.bytes - last_.cost.bytes;
+    if (now.counted() && last_.counted()) {
+      figures.flops += now.cost.flops - last_.cost.flops;
+      figures.bytes += now.cost.bytes - last_.cost.bytes;
+    }
     last_ = now;
   }
   std::map<std::string, RuleFigures> rules;
@@ -48,10 +50,11 @@ class RuleLedger {
   struct Seen {
     int nodes = 0;
     Cost cost;
+    bool counted() const { return nodes <= kCounted; }  // else the cost is not known
   };
   Seen Look(const Graph& graph) const {
     Seen seen{nested_ ? graph.NodeCount() : static_cast<int>(graph.nodes().size()), {}};
-    if (seen.nodes <= kCounted) seen.cost = MakeCostReport(graph, {}).total;
+    if (seen.counted()) seen.cost = MakeCostReport(graph, {}).total;
     return seen;
   }
   // Counts costs only in graphs with at most this number of nodes. In a larger graph, a count after each

@@ -86,6 +86,12 @@ TEST(Resample, LimitsTheResult) {
             std::string::npos);
 }
 
+TEST(Resample, LimitsTheRatio) {
+  EXPECT_TRUE(Resample({1, 1, {0, 0}}, 256).ok());
+  EXPECT_FALSE(Resample({1, 1, {0, 0}}, 257).ok());
+  EXPECT_FALSE(Resample({511, 1, {0, 0}}, 1).ok());
+}
+
 TEST(Stft, InverseRestoresTheSignal) {
   const Audio audio = Ramp(1, 2000);
   const StftOptions options{256, 64};

@@ -124,8 +124,8 @@ void ResampleChannel(const Filter& filter, const Audio& in, size_t channel, Audi
 }
 
 Status CheckRates(const Audio& audio, int rate, const ResampleOptions& options) {
-  if (audio.sample_rate < 1 || rate < 1 || rate / kMaxRatio > audio.sample_rate ||
-      audio.sample_rate / kMaxRatio > rate)
+  const int64_t from = audio.sample_rate, to = rate;
+  if (from < 1 || to < 1 || to > kMaxRatio * from || from > kMaxRatio * to)
     return InvalidArgument("cannot resample from ", audio.sample_rate, " Hz to ", rate,
                            " Hz: the ratio must be at most ", kMaxRatio);
   if (options.zero_crossings < 1 || options.zero_crossings > 1024 || !(options.rolloff > 0) ||

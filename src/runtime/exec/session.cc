@@ -330,6 +330,7 @@ Result<DatumList> Session::Run(const NamedData& inputs) {
   }
   state_->variant->SetObserver(state_->engine.observer);
   state_->variant->SetStop(state_->engine.stop);
+  state_->variant->SetThreads(state_->engine.run_workers.threads());
   if (state_->states.empty()) return state_->variant->Run(data);
   TERN_TRY(state_->variant->CopyStates(*this));
   TERN_ASSIGN(DatumList out, state_->variant->Run(data));

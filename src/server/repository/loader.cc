@@ -291,10 +291,12 @@ Result<LiveVersion> Loader::RestoreOne(const Origin& origin, const std::string& 
   TERN_ASSIGN(plan.life_cycle, LifeCycleOf(message, options_));
   plan.message = std::make_shared<ConfigMessage>(std::move(message));
   const std::string fingerprint = VersionPrint(source, version, config_json);
+  const auto begin = Clock::now();
   TERN_ASSIGN(std::shared_ptr<ModelVersion> loaded,
               LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kWarmUps, true));
   const auto unchanged = [&] { return VersionPrint(source, version, config_json) == fingerprint; };
   TERN_ASSIGN(loaded, WithCache(std::move(loaded), source, unchanged));
+  loaded->SetLoadTime(Clock::now() - begin);
   return LiveVersion{std::move(loaded), fingerprint, origin};
 }
 
