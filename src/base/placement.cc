@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kSameCpu = 16;      // weight of a user of the same CPU, relative to a user of a sibling
 constexpr int kWatchStarts = 64;  // starts between two looks at the number of switches
-constexpr long kMaxSwitches = 2;  // in this many starts; more mean that another process needs the CPU
+constexpr long kMaxSwitches = 2;  // in kWatchStarts starts; more mean that another process needs the CPU
 constexpr long kFreeMs = 100;
 
 long CoarseMs() {
@@ -118,7 +118,7 @@ void Placement::Pin(Helper& helper, int index) {
   helper.pinned = AllowCpus(&cpus_[static_cast<size_t>(index)], 1) ? index : -1;
 }
 
-// If other processes need the CPU of this thread, lets the system move the thread.
+// If other processes need the CPU of this thread, unpins the thread.
 void Placement::Watch(Helper& helper) {
   if (++helper.starts < kWatchStarts) return;
   const long switches = Switches(), more = switches - helper.switches;

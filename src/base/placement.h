@@ -31,31 +31,34 @@ class CpuUsers {
   std::vector<Cpu> cpus_;
 };
 
-// The process's threads on the CPUs that it may use. On if the system hides which CPUs share a core, because
-// its scheduler then lets threads share cores while others are free. TERN_PIN=1 switches it on elsewhere,
-// TERN_PIN=0 off. Always off if the process may use at most two CPUs, or if TERN_CORES is larger than their
-// number.
+// Places the threads of the process on the CPUs that the process may use. Placement is on if the system hides
+// which CPUs share a core, because the system's scheduler then lets threads share cores while other cores are
+// free. TERN_PIN=1 switches placement on for other systems, TERN_PIN=0 switches it off. Placement is always
+// off if the process may use at most two CPUs or cores, or if UsableCores() is larger than the number of
+// CPUs.
 class Placement {
  public:
   // Null if placement is off. The first call may measure the topology, see base/topology.h.
   static Placement* Get();
 
-  // A thread that runs models: not pinned, but counted where it runs. Threads that are not counted have -1.
-  // Returns the index of the CPU on which the calling thread runs now.
+  // For threads that run models. Such a thread is counted on a CPU, but not pinned. `counted` is the index of
+  // the CPU on which the calling thread is counted so far, or -1 if it is not counted. Follow counts the
+  // thread on the CPU on which it runs now and returns the index of that CPU, or -1 if the process may not
+  // use the CPU. Leave ends the count.
   int Follow(int counted);
   void Leave(int counted) {
     if (counted >= 0) users_.Leave(counted);
   }
 
-  // A thread of the pool. Start pins the calling thread before it runs a part of a loop, and End is called
-  // before the thread sleeps. If other processes take the CPU, the thread is free to move for a while.
+  // For threads of the pool. A thread calls Start, which pins it, before it helps in a loop. It calls End
+  // before it sleeps. If other processes take its CPU, Start unpins the thread for 100 ms.
   struct Helper {
-    int cpu = -1;         // counted there; -1 while it sleeps
-    int pinned = -1;      // -1: free to move
+    int cpu = -1;         // the CPU on which the thread is counted; -1 while it sleeps
+    int pinned = -1;      // the CPU to which the thread is pinned; -1 if it is free to move
     int last = -1;        // the CPU on which it was counted last
-    int starts = 0;       // since the switches were counted
-    long switches = 0;    // how often the system took the CPU away from this thread
-    long free_until = 0;  // coarse time in ms
+    int starts = 0;       // calls of Start since `switches` was read
+    long switches = 0;    // how often the system had taken the CPU away from this thread
+    long free_until = 0;  // time of the monotonic clock in ms until which the thread stays unpinned
   };
   void Start(Helper& helper);
   void End(Helper& helper);

@@ -311,7 +311,7 @@ class Pool {
   std::atomic<int> threads_{0};  // written under mutex_
 };
 
-// Ends what Pool::Run has counted for the calling thread.
+// Ends the count of the calling thread on the CPU on which Pool::Run counted it.
 void LeaveCpu() {
   if (self.cpu >= 0) Placement::Get()->Leave(self.cpu);
   self.cpu = -1;

@@ -25,15 +25,16 @@ class Workers {
   // loops run on the calling thread.
   explicit Workers(int threads = 0);
   int threads() const { return threads_; }
-  // The pool asks before each chunk of a loop. Returns false if the calling thread must not start another
-  // chunk, because other threads need its core. The remaining threads then run its chunks. Always returns
-  // true on the thread that started the outermost loop.
+  // The pool calls Stay before each chunk of a loop. Stay returns false if the calling thread must not start
+  // another chunk, because other threads need its core. The remaining threads then run the chunks. Always
+  // returns true on the thread that started the outermost loop.
   static bool Stay();
 
   // Calls f(begin, end) or f(begin, end, worker) for chunks of [0, n). Each chunk begins at a multiple of
   // `grain` and has at least `grain` elements, except the last one. worker is in [0, threads()). Two chunks
   // with the same worker never run at the same time, so `worker` can index scratch memory. Returns when all
-  // chunks are done. Does not allocate. A nested ParallelFor calls f inline, as worker 0. f must not throw.
+  // chunks are done. Does not allocate, except that the first loop starts the threads of the pool. A nested
+  // ParallelFor calls f inline, as worker 0. f must not throw.
   template <class F> void ParallelFor(int64_t n, int64_t grain, const F& f) const {
     if (n <= 0) return;
     grain = std::max<int64_t>(grain, 1);

@@ -18,8 +18,8 @@ struct FoundTopology {
   Topology cpus;
   bool hidden = false;  // CPUs share cores, but the system does not show it
 };
-// Computed once. If a virtual machine shows each CPU as a core of its own, measures which CPUs share a core.
-// This takes about 0.2 ms per CPU, more if the machine is busy.
+// Computed at the first call. If a virtual machine shows each CPU as a core of its own, measures which CPUs
+// share a core. This takes about 0.2 ms per CPU, more if the machine is busy.
 const FoundTopology& TheTopology();
 
 namespace internal {
@@ -30,17 +30,17 @@ Topology TopologyFrom(const std::string& root, const std::vector<int>& cpus);
 
 // Returns whether two CPUs share a core.
 using SharesCore = std::function<bool(int cpu, int other)>;
-// Finds the pairs of CPUs that share a core with few calls of `shares`. If the CPU that is asked about first
-// shares its core with no other CPU, no CPU does. If the pairs do not cover all CPUs, the answers contradict
-// each other, and each CPU counts as a core.
+// Finds out, with few calls of `shares`, which pairs of CPUs share a core. If the first CPU shares its core
+// with no other CPU, no CPU does. If the pairs do not cover all CPUs, the answers contradict each other, and
+// each CPU counts as a core.
 Topology MeasuredTopology(const std::vector<int>& cpus, const SharesCore& shares);
 
 // Orders the CPUs as in Topology.
 void SpreadOverCores(Topology& cpus);
 
 // Runs a loop of multiplications on both CPUs at the same time and compares its speed with the speed on one
-// CPU. Returns true only if all of several tries are slow on both CPUs, because other programs slow some
-// down.
+// CPU. Other programs slow some runs down, so Shares returns true only if all of several runs are slow on
+// both CPUs.
 class CoreProbe {
  public:
   CoreProbe();

@@ -7,7 +7,8 @@
 
 namespace tern {
 
-// Makes names distinct. A name that is taken gets a number: x, x_1, x_2. Equal names take linear time in all.
+// Makes names distinct. A name that is taken gets a number: x, x_1, x_2. The total time for n equal names is
+// O(n).
 class UniqueNames {
  public:
   explicit UniqueNames(std::string separator = "_") : separator_(std::move(separator)) {}
@@ -25,7 +26,7 @@ class UniqueNames {
  private:
   std::string separator_;
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // the last number of each name that was taken again
+  std::unordered_map<std::string, int> next_;  // the last number that was appended to each name
 };
 
 }  // namespace tern

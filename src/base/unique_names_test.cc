@@ -19,7 +19,7 @@ TEST(UniqueNames, NumbersEqualNames) {
   EXPECT_EQ(other.Make("x"), "x~1");
 }
 
-// Without the memory of numbers, this test tries 2 * 10^10 names.
+// If UniqueNames did not store the last number of each name, this test would try 2 * 10^10 names.
 TEST(UniqueNames, EqualNamesTakeLinearTime) {
   UniqueNames names;
   for (int i = 0; i < 200'000; ++i) names.Make("x");

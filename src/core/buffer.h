@@ -14,7 +14,7 @@ class MemorySpace;
 class Buffer {
  public:
   Buffer() = default;
-  // Allocates zeroed, 64-byte aligned memory.
+  // Allocates zeroed, 64-byte aligned memory. Throws std::bad_alloc.
   static Buffer Allocate(size_t bytes);
   // Allocates n default-constructed std::string objects.
   static Buffer AllocateStrings(size_t n);
@@ -22,7 +22,7 @@ class Buffer {
   // memory outlives the buffer. `space` is the memory space of the bytes; null means host memory.
   static Buffer Borrow(void* data, size_t bytes, std::shared_ptr<const void> owner,
                        MemorySpace* space = nullptr);
-  // Maps an entire file for reading.
+  // Maps an entire file for reading. Fails with kNotFound or kIo.
   static Result<Buffer> MapFile(const std::string& path);
 
   std::byte* data() const { return data_; }

@@ -143,7 +143,8 @@ struct DimAlgebra {
     return product.terms.size() > kMaxTerms ? Dim() : FromPoly(std::move(product));
   }
 
-  // Returns `a / b` if `b` divides every term of `a` exactly, else nullopt.
+  // Returns `a / b` if `b` is one term that divides every term of `a` exactly, or if `a == b`. Otherwise
+  // returns nullopt.
   static std::optional<Dim> DivideExactly(const Dim& a, const Dim& b) {
     const Poly pb = ToPoly(b);
     if (pb.terms.size() != 1) return a == b ? std::optional<Dim>(Dim(1)) : std::nullopt;

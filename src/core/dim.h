@@ -26,7 +26,8 @@ class Dim {
   ~Dim();
   static Dim Symbol(const std::string& name);
   static Dim Unknown() { return {}; }
-  // Parses the text form, as ToString returns it. `?` is unknown.
+  // Parses the text form that ToString returns. Also accepts the operators and function names of Python and
+  // sympy (dim_parse.cc). `?` is unknown.
   static Result<Dim> Parse(std::string_view text);
 
   bool known() const { return state_ == State::kConstant; }
@@ -35,6 +36,7 @@ class Dim {
   int64_t value() const;  // requires known()
   bool Is(int64_t v) const { return known() && value_ == v; }
   std::string ToString() const;
+  // Returns nullopt if a symbol has no value, or if the result is undefined or overflows.
   std::optional<int64_t> Evaluate(const SymbolValues& symbols) const;
   // Replaces the symbols in `symbols` by their values. Other symbols remain.
   Dim Substitute(const SymbolValues& symbols) const;

@@ -13,7 +13,8 @@ class MemorySpace {
  public:
   virtual ~MemorySpace() = default;
   virtual const char* name() const = 0;  // "host", "cuda:0"
-  // Allocates zeroed, 64-byte aligned memory. Fails with kResourceExhausted if there is not enough.
+  // Allocates zeroed, 64-byte aligned memory. If there is not enough, a device returns kResourceExhausted,
+  // and host memory throws std::bad_alloc.
   virtual Result<Buffer> Allocate(size_t bytes) = 0;
   // CopyIn copies from host memory to this memory; CopyOut copies from this memory to host memory. They
   // return when the copy is complete.

@@ -52,7 +52,7 @@ class PageHeap {
 };
 
 // Allocates zeroed, 64-byte aligned memory for packed weights and states, from the PageHeap if `bytes` is at
-// least kMinBlock. Throws std::bad_alloc.
+// least kMinBlock. If the heap has no memory, uses Buffer::Allocate, which throws std::bad_alloc.
 Buffer AllocateLongLived(size_t bytes);
 
 }  // namespace tern

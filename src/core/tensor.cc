@@ -7,7 +7,7 @@ namespace tern {
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46;
   // A dim of 0 counts as 1, so that the product of the other dims is checked too. Strides are computed from
-  // it.
+  // that product.
   int64_t count = 1;
   bool empty = false;
   for (int64_t d : dims) {

@@ -14,8 +14,8 @@ namespace tern {
 using Dims = std::vector<int64_t>;
 
 // Return the number of elements, which is the product of the dims. CheckedCount returns nullopt if a dim is
-// negative or if the elements need more than 2^46 bytes. CountOf assumes elements of one byte, and throws
-// InternalError instead of returning nullopt.
+// negative or if the elements need more than 2^46 bytes. For this limit, a dim of 0 counts as 1, and a string
+// as 256 bytes. CountOf assumes elements of one byte, and throws InternalError instead of returning nullopt.
 int64_t CountOf(const Dims& dims);
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype);
 Dims ContiguousStrides(const Dims& dims);
@@ -23,7 +23,8 @@ Dims ContiguousStrides(const Dims& dims);
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType dtype, Dims dims);  // allocates a zeroed, contiguous tensor
+  // Allocates a zeroed, contiguous tensor. Throws std::length_error or std::bad_alloc if it is too large.
+  Tensor(DType dtype, Dims dims);
   // Return a view of the bytes in `buffer`. The unit of `strides` is elements. A tensor with elements of less
   // than 8 bits must be contiguous.
   static Tensor View(Buffer buffer, DType dtype, Dims dims);

@@ -2,7 +2,7 @@
 
 namespace tern {
 
-// These functions are not inline, because nearly every source would contain a copy of them.
+// These functions are not inline, because otherwise nearly every object file would contain a copy of them.
 Shape::Shape() = default;
 Shape::Shape(std::vector<Dim> d) : ranked(true), dims(std::move(d)) {}
 Shape::Shape(const Shape&) = default;

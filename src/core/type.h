@@ -66,10 +66,12 @@ struct Type {
 bool operator==(const Type& a, const Type& b);
 
 // Copies the parts of `declared` that are unknown in `type`. Known parts of `type` stay, with one exception:
-// if `type` is optional, and `declared` is known and not optional, `type` becomes `declared`.
+// if `type` is optional, and `declared` is known and not optional, `type` becomes `declared`. Does not look
+// into the elements of sequences, optionals and maps.
 void RefineType(Type& type, const Type& declared);
 // Returns the type of a value that has type a or type b. Dims, ranks and element types that differ become
-// unknown. If one of the two types is unknown, returns the other one.
+// unknown. If one of the two types is unknown, returns the other one. If only one of them is optional, the
+// result is optional. Other types of different kinds give the unknown type.
 Type MergeTypes(const Type& a, const Type& b);
 
 }  // namespace tern

@@ -71,7 +71,8 @@ class Attrs {
   std::vector<Entry> List() const;  // in declaration order
   bool Has(std::string_view name) const;
   // Sets an attribute. Converts an integer to float, a float without fraction to integer, 0 and 1 to bool,
-  // and text to enum or dtype. Fails for other types. The error names the expected type.
+  // and text to enum or dtype. Lists of numbers are converted like numbers, and an empty list of integers to
+  // an empty list of any type. Fails for other types and unknown names. The error names the expected type.
   Status Set(const std::string& name, const AttrValue& value);
 
   // Return an attribute by name. The attribute must exist and have the type that the function returns. Enums

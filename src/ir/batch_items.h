@@ -28,7 +28,8 @@ class BatchItems {
   bool Items(size_t i);
   // Returns true if the input is absent or known before the run, so that it is the same for all items.
   bool Fixed(size_t i) const { return !Has(i) || Known(i); }
-  // Returns true if the input broadcasts to the result. Marks the input if it holds items.
+  // Returns true if the input's outermost dim broadcasts to that of the result. Marks the input if it holds
+  // items and there is more than one item.
   bool Broadcasts(size_t i);
   // Returns the attribute `axis`. If it is negative, adds the rank of input 0.
   int64_t Axis() const { return node_.Axis(InDims(0)); }

@@ -13,7 +13,7 @@ Value* Builder::Const(Tensor tensor, std::string_view name) {
 Value* Builder::Ints(const std::vector<int64_t>& values) { return Const(Tensor::Ints(values)); }
 Value* Builder::Scalar(DType dtype, double v) {
   if (IsNumeric(dtype) || dtype == DType::kBool) return Const(Tensor::Scalar(dtype, v));
-  // An earlier error leaves types unknown. It is then the one that is reported.
+  // If an earlier error left the type unknown, status() keeps that error.
   Fail(Unsupported("a number of type ", DTypeName(dtype), " is needed"));
   return Const(Tensor::Scalar(DType::kF32, v));
 }

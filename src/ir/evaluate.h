@@ -11,7 +11,7 @@
 namespace tern {
 
 // Runs one node on the given inputs. A null pointer stands for an absent input. Output types are inferred
-// from the data.
+// from the data. Fails if the node runs a subgraph.
 Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>& inputs);
 
 // Called after each node with its outputs.

@@ -144,8 +144,9 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
     return *this;
   }
 
-  // Answers. Each is a function or No{"reason"}. Elementwise ops, views and host-only ops need not define
-  // answers, because AddOp derives them from the traits.
+  // Answers. Each is a function or No{"reason"}. For elementwise ops, views, control flow, and host-only,
+  // random and kReadsDims ops, AddOp derives missing answers from the traits. ops/op_answers_test.cc fails if
+  // an op must define an answer and does not.
 
   // `macs` returns the number of multiply-accumulates of a node (ir/op_cost.h).
   Builder& Macs(Answer<CountRule> macs) { return Set(def_.macs, std::move(macs)); }
@@ -199,7 +200,7 @@ template <class T> class OpDef::Builder : private OpDefBuilder {
 
 constexpr int64_t kSizeOfWeights = -1;  // a result of OpDef::typical_dim
 
-// Derives missing answers from the traits of the op. AddOp calls this function.
+// Derives missing answers from the traits of the op, where that is possible. AddOp calls this function.
 void FillAnswers(OpDef& def);
 
 // Adds an op to the table of all ops. InitOps() in ops/ops.h calls this function for each op.

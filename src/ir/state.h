@@ -15,15 +15,16 @@ Status CheckStates(const Graph& graph);
 
 // Finds pairs of past and present by the names that common exporters use (docs/architecture/ir.md lists the
 // names). A pair is a state only if the types match and at most one axis grows. The growing axis follows from
-// the dims, such as past_sequence and past_sequence+sequence.
+// the dims, such as past_sequence and past_sequence+sequence. If the dims do not show whether an axis grows,
+// the names of the pair and of its symbols decide.
 std::vector<GraphState> FindStates(const Graph& graph);
 
 // Checks the syntax of a text for StatesFromText.
 Status CheckStatesText(std::string_view text);
 
 // Returns the states that a user specifies. `text` is "auto" (FindStates), "none" or a list of pairs such as
-// "past_k=present_k,past_v=present_v". Fails if a name is not an input or output, or if the types do not
-// determine the growing axis.
+// "past_k=present_k,past_v=present_v". Fails if a name is not an input or output, if two pairs share an input
+// or output, or if the types do not determine the growing axis.
 Result<std::vector<GraphState>> StatesFromText(const Graph& graph, std::string_view text);
 
 }  // namespace tern

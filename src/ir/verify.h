@@ -5,9 +5,9 @@
 namespace tern {
 
 // A value must be in scope and must be defined before it is read. Use lists and back pointers must be
-// consistent. The numbers of inputs and outputs must match the ops. Constants must have their declared
-// types. All subgraphs of a node must be present. The states must be valid (CheckStates). The error names
-// the node and the value.
+// consistent. A node must not have more inputs or outputs than its op declares. Constants must have their
+// declared types. All subgraphs of a node must be present. The states must be valid (CheckStates). The error
+// names the node and the value.
 Status VerifyGraph(const Graph& graph);
 
 }  // namespace tern
