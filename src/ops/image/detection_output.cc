@@ -117,7 +117,7 @@ Status CheckSizes(const DetectionOutput& op, const Tensor& loc, const Tensor& co
   return {};
 }
 
-// Rows [image, class, score, x0, y0, x1, y1], sorted by image, class and score.
+// Writes rows [image, class, score, x0, y0, x1, y1], sorted by image, class and score.
 Status Reference(const DetectionOutput& op, EvalContext& c) {
   TERN_TRY(CheckSizes(op, c.In("loc"), c.In("conf"), c.In("prior")));
   const auto loc = Floats(c.In("loc")), conf = Floats(c.In("conf")), prior = Floats(c.In("prior"));

@@ -12,13 +12,13 @@
 namespace tern {
 
 // A quantized op. Its inputs are, in this order: data, scale and optional zero point of each operand; scale
-// and optional zero point of the result. If has_epilogue, there are optional inputs more: the bias; the
-// residual with its scale and zero point. Then the result's scale is optional too. Without it, the result is
-// f32, the bias is f32 or i32, and the residual is f32 and has no scale. With it, the bias is i32 and the
-// residual is quantized. The unit of an i32 bias is the product of the operands' scales. The last optional
-// inputs are an inner scale and zero point. With them, the op is equivalent to two ops: the op without the
-// residual, whose result has the inner scale and zero point, and QBinary (add) of this result and the
-// residual. They need 8-bit tensors, a residual and a scale of the result.
+// and optional zero point of the result. If has_epilogue is true, these optional inputs follow: the bias; the
+// residual, its scale and its zero point; an inner scale and an inner zero point. The scale of the result is
+// then optional too. Without this scale, the result is f32, the bias is f32 or i32, and the residual is f32
+// and has no scale. With this scale, the bias is i32 and the residual is quantized. The unit of an i32 bias
+// is the product of the operands' scales. With inner scale and zero point, the op is equivalent to two ops:
+// the op without the residual, whose result has the inner scale and zero point, and QBinary (add) of that
+// result and the residual. This needs 8-bit tensors, a residual and a scale of the result.
 struct QuantizedForm {
   const char* name;
   const char* real;  // the op on real numbers; it has the same attributes

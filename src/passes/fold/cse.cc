@@ -82,8 +82,9 @@ class NodeSharer {
   }
 
  private:
-  // Returns a node that is equal to `node`, or null. Hashing attributes takes long, so only a node that has
-  // the op and the inputs of kFew other nodes gets a hash of its attributes, too: Find changes `hash`.
+  // Returns a node that is equal to `node`, or null. Hashing attributes takes long, so Find first compares
+  // `node` with the nodes of the same op and inputs. Only if there are at least kFew of them, Find adds the
+  // attributes to `hash` and looks again.
   Node* Find(const Node& node, size_t& hash) {
     constexpr size_t kFew = 8;
     const auto& candidates = seen_[hash];

@@ -10,7 +10,7 @@ namespace tern {
 namespace {
 
 constexpr size_t kSmall =
-    size_t{1} << 20;  // bytes; a result up to this size is folded even if it is larger than its inputs
+    size_t{1} << 20;  // bytes; a result up to this size is folded, however small its inputs are
 
 bool Eligible(const Node& node) {
   const bool reads =

@@ -1,5 +1,5 @@
-// Makes products of dequantized tensors integer products whose result is f32, so that weights stay 8-bit in
-// memory.
+// Replaces a float product of dequantized tensors by an integer product with an f32 result, so that the
+// weights stay 8-bit in memory.
 #include "passes/quant/collect.h"
 #include "passes/rewrite/rule.h"
 

@@ -1,4 +1,5 @@
-// Products whose weights are the same matrix for every item of the batch.
+// Rewrites a MatMul whose weights repeat one matrix for every item of the batch. The MatMul then reads one
+// copy.
 #include <cstring>
 
 #include "passes/rewrite/rule.h"

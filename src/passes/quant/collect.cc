@@ -92,7 +92,7 @@ bool InputCollector::IntegerBias(const Node& d) {
 }
 
 bool InputCollector::RoundedBias(Rewrite& r, const Value& bias) {
-  // Integer kernels have room for such a bias besides their sums.
+  // A larger bias could overflow the i32 sums of integer kernels.
   constexpr double kLargest = 1 << 30;
   const Value *x_scale = inputs_[1], *w_scale = inputs_[4];
   if (!bias.is_constant()) return No("the bias is neither constant nor made by Dequantize from i32 to f32");

@@ -10,8 +10,9 @@ namespace {
 
 constexpr DTypeSet kWeights = SetOf(DType::kI4) | SetOf(DType::kU4) | SetOf(DType::kI8) | SetOf(DType::kU8);
 
-// Returns the axis of the weights, the right operand of a MatMul, that the attribute `axis` of the Dequantize
-// must name: the axis that is summed over if there are blocks, else the axis of the columns of the result.
+// Returns the value that the attribute `axis` of the Dequantize must have, as an axis of the weights of the
+// MatMul. With blocks, this is the axis that the MatMul sums over. Otherwise it is the axis of the columns of
+// the result.
 int ScaleAxis(bool blocked, bool transposed) { return blocked == transposed ? 1 : 0; }
 
 // Returns the reason why the weights that `d` dequantizes cannot stay quantized, or null if they can.
