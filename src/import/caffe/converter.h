@@ -34,7 +34,7 @@ class Layer {
   Result<int> RankOf(int i) const;
   // Returns the axis of bottom i without a sign. A negative axis counts from the end.
   Result<int> Axis(int i, int64_t axis) const;
-  // The same for a rank; `axis` may be equal to the rank if `end` is true.
+  // Like Axis, for a tensor of this rank. If `end` is true, `axis` may also be equal to the rank.
   Result<int> AxisIn(int rank, int64_t axis, bool end = false) const;
 
   // Returns how many blobs the weights have for this layer.

@@ -16,7 +16,8 @@ namespace tern::caffe {
 // Where the weights come from.
 struct WeightsSource {
   std::optional<Weights> weights;
-  std::string missing;  // if there are no weights: what to do, for the error of a layer that needs some
+  // If there are no weights, says what the user can do. The error of a layer that needs weights contains it.
+  std::string missing;
 };
 
 class NetImporter {

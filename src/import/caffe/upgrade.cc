@@ -7,8 +7,8 @@
 namespace tern::caffe {
 namespace {
 
-// Returns the name in the current format of a layer type of the second format, or "" if the number is none of
-// a type.
+// Returns the name in the current format of a layer type of the second format, or "" if no type has this
+// number.
 std::string TypeOfV1(pb::V1LayerParameter::LayerType type) {
   static const auto* const kNames = new std::map<int, const char*>{
       {pb::V1LayerParameter::ABSVAL, "AbsVal"},
@@ -54,7 +54,8 @@ std::string TypeOfV1(pb::V1LayerParameter::LayerType type) {
   return it == kNames->end() ? "" : it->second;
 }
 
-// The same for a layer type of the first format. Returns an unknown type unchanged.
+// Returns the name in the current format of a layer type of the first format. Returns an unknown type
+// unchanged.
 std::string TypeOfV0(const std::string& type) {
   static const auto* const kNames =
       new std::map<std::string, const char*>{{"accuracy", "Accuracy"},
@@ -148,8 +149,8 @@ void UpgradeV1(const pb::V1LayerParameter& old, pb::LayerParameter& layer) {
   CopyParameters(old, layer);
 }
 
-// In the first format, a layer of type "padding" before a convolution or pooling gives its padding. Moves the
-// padding to the layers that read the top of the padding layer.
+// In the first format, a layer of type "padding" may contain the padding of a convolution or pooling that
+// reads its top. Moves the padding to this layer.
 Status UpgradePadding(pb::NetParameter& net) {
   std::map<std::string, const pb::V1LayerParameter*> padding;
   google::protobuf::RepeatedPtrField<pb::V1LayerParameter> kept;

@@ -11,7 +11,8 @@
 namespace tern::onnx {
 
 // Reads a model from a file. The import ignores unknown attributes. If `warnings` is not null, it receives
-// one sentence for each unknown attribute. `workers` are the threads that copy the weights.
+// one sentence for each unknown attribute, and for each other part of a node that was ignored. `workers` are
+// the threads that copy the weights.
 Result<std::unique_ptr<Graph>> ImportFile(const std::string& path,
                                           std::vector<std::string>* warnings = nullptr,
                                           const Workers& workers = Workers());

@@ -14,7 +14,8 @@ namespace {
 
 using Numbers = google::protobuf::RepeatedField<uint32_t>;
 
-// Returns one number per axis: those of the list, or the pair for height and width.
+// Returns one number per axis. If the pair for height and width is given, returns the pair. Otherwise uses
+// the list. A list of one number applies to all axes, and an empty list means `otherwise`.
 Result<Dims> PerAxis(const Layer& n, const char* name, const Numbers& list, bool has_pair, int64_t height,
                      int64_t width, int64_t otherwise, int axes) {
   if (has_pair) {
@@ -97,7 +98,7 @@ Status Deconvolution(Layer& n) {
               WeightDims(shape.channels, shape.outputs / shape.groups, shape.window.kernel));
 }
 
-constexpr int64_t kMaxWeights = 1 << 26;  // of Im2col
+constexpr int64_t kMaxWeights = 1 << 26;  // the maximum number of weights that Im2col may emit
 
 // Emits a convolution whose weights select the elements of the window: [N, C * kernel, height, width].
 Status Im2col(Layer& n) {

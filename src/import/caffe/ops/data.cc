@@ -37,7 +37,7 @@ Result<Dims> DummyDims(const Layer& n, int i) {
   return Dims{at(p.num()), at(p.channels()), at(p.height()), at(p.width())};
 }
 
-// Only constants: the random numbers of other fillers are not reproducible.
+// Supports only constant fillers, because the random numbers of other fillers are not reproducible.
 Status DummyData(Layer& n) {
   const auto& p = n.proto.dummy_data_param();
   const int fillers = p.data_filler_size();

@@ -26,7 +26,8 @@ inline Value* Reshaped(Layer& n, Value* x, const Dims& dims) {
 inline Value* Sliced(Layer& n, Value* x, int64_t axis, int64_t start, int64_t end) {
   return n.b.Op("Slice", {x, n.b.Ints({start}), n.b.Ints({end}), n.b.Ints({axis})});
 }
-// A layer whose top is its bottom. Each value has one name, so the top is a copy.
+// Returns a copy of x, for a layer whose top equals its bottom. The top must be another value, because each
+// value has only one name.
 inline Value* Copied(Layer& n, Value* x) { return n.b.Op("Identity", {x}); }
 
 }  // namespace tern::caffe

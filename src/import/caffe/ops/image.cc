@@ -10,7 +10,8 @@ Result<Dims> ImageDims(const Layer& n, int i) {
   return dims;
 }
 
-// The size of the result of DeepLab's Interp layer along one axis, for `size` elements after cropping.
+// Returns the size of the result of DeepLab's Interp layer along one axis. `size` is the number of elements
+// after cropping.
 Result<int64_t> InterpSize(const Layer& n, int64_t size, int64_t given) {
   const auto& p = n.proto.interp_param();
   int64_t out = size;
@@ -30,7 +31,7 @@ Result<int64_t> InterpSize(const Layer& n, int64_t size, int64_t given) {
   return out;
 }
 
-// Bilinear interpolation where the corners of both images coincide. Negative pads crop the bottom.
+// Emits a bilinear interpolation that aligns the corners of both images. Negative pads crop the bottom.
 Status Interp(Layer& n) {
   const auto& p = n.proto.interp_param();
   TERN_ASSIGN(const Dims dims, ImageDims(n, 0));
@@ -71,8 +72,8 @@ Result<Size> UpsampledSize(const Layer& n, const Dims& dims) {
   return size;
 }
 
-// With a mask, the layer writes each element to the position in its plane that the mask of a pooling layer
-// gives (SegNet). Without one, it repeats elements.
+// With a mask (SegNet), the layer writes each element to a position in its plane. The mask, which a pooling
+// layer computed, contains these positions. Without a mask, the layer repeats elements.
 Status Upsample(Layer& n) {
   TERN_ASSIGN(const Dims dims, ImageDims(n, 0));
   TERN_ASSIGN(const Size size, UpsampledSize(n, dims));

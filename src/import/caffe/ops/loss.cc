@@ -48,7 +48,8 @@ Mode ModeOf(const pb::LossParameter& p, Mode otherwise) {
   return otherwise;
 }
 
-// Divides a sum over all labels by the number that the mode gives, at least 1.
+// Divides a sum over all labels by the count that the mode selects, or by 1 if the count is 0. If the mode is
+// NONE, returns the sum.
 Value* PerLabel(Layer& n, Value* sum, Value* valid, int64_t outer, int64_t inner, Mode mode) {
   if (mode == pb::LossParameter::VALID && valid) {
     Value* count = n.b.Op("Clip", {SumAll(n, valid), Number(n, 1)});
@@ -157,7 +158,7 @@ Status HingeLoss(Layer& n) {
   return {};
 }
 
-// Bottoms a, b [N, C] and y [N]: 1 if a and b belong together.
+// The bottoms are a [N, C], b [N, C] and y [N]. An element of y is 1 if the rows of a and b belong together.
 Status ContrastiveLoss(Layer& n) {
   const auto& p = n.proto.contrastive_loss_param();
   TERN_ASSIGN(const Dims dims, n.DimsOf(0));

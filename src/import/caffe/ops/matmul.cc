@@ -4,7 +4,7 @@
 namespace tern::caffe {
 namespace {
 
-// All axes from `axis` on are one vector.
+// Flattens all axes from `axis` on to one vector.
 Status InnerProduct(Layer& n) {
   const auto& p = n.proto.inner_product_param();
   TERN_ASSIGN(const Dims dims, n.DimsOf(0));

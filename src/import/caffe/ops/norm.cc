@@ -72,7 +72,8 @@ Status BatchNorm(Layer& n) {
   return {};
 }
 
-// The BN layer of SegNet (scale, shift) and of PSPNet (scale, shift, mean, variance).
+// Converts the BN layers of SegNet, with the blobs scale and shift, and of PSPNet, with the blobs scale,
+// shift, mean and variance.
 Status Bn(Layer& n) {
   TERN_ASSIGN(const int64_t channels, ChannelsOf(n));
   TERN_ASSIGN(Value* const gamma, n.BlobValue(0, {channels}));
@@ -91,7 +92,8 @@ Status Bn(Layer& n) {
   return {};
 }
 
-// The dims of x that the weights of a Scale or Bias layer have: `num_axes` dims from `axis`; -1 means all.
+// Returns the dims of the weights of a Scale or Bias layer. These are `num_axes` dims of x from `axis` on. If
+// `num_axes` is -1, they are all dims from `axis` on.
 Result<Dims> ScaledDims(const Layer& n, int axis, int num_axes) {
   TERN_ASSIGN(const Dims dims, n.DimsOf(0));
   const int rank = static_cast<int>(dims.size());
@@ -182,7 +184,8 @@ Status Lrn(Layer& n) {
   return {};
 }
 
-// Subtracts the mean and divides by the deviation, to which Caffe adds eps.
+// Subtracts the mean. If normalize_variance is set, divides by the standard deviation plus eps. Caffe adds
+// eps outside the square root.
 Status Mvn(Layer& n) {
   const auto& p = n.proto.mvn_param();
   TERN_ASSIGN(const int rank, n.RankOf(0));

@@ -104,7 +104,8 @@ Status Pooling(Layer& n) {
   return {};
 }
 
-// The op returns positions in the entire input.
+// Converts the positions that the op Pool returns, which count from the start of the entire input, to
+// positions in a plane.
 Value* PlanePositions(Layer& n, Value* indices, const Axis* axes) {
   Value* plane = n.b.Scalar(DType::kI64, static_cast<double>(axes[0].input * axes[1].input));
   return CastTo(n, Binary(n, "mod", indices, plane), DType::kF32);

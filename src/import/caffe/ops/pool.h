@@ -1,4 +1,4 @@
-// Pooling as Caffe defines it, for layers that pool.
+// Emits pooling as Caffe defines it.
 #pragma once
 #include "import/caffe/converter.h"
 

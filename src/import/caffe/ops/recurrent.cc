@@ -52,7 +52,7 @@ Result<Recurrent> InputsOf(Layer& n, int64_t gate_count, int states) {
   return r;
 }
 
-// The initial state: a bottom, or zeros.
+// Returns the initial state, which is a bottom or zeros.
 Result<Value*> InitialState(Layer& n, Recurrent& r) {
   if (r.expose) return Reshaped(n, n.In(r.next_bottom++), {r.batch, r.outputs});
   return n.b.Op("Fill", {n.b.Ints({r.batch, r.outputs})}, {{"value", Tensor::Of(DType::kF32, {1}, {0})}});
