@@ -22,7 +22,8 @@ DType NumberType(A::AttributeType type) {
   return dtype.ok() && !IsComplex(*dtype) ? *dtype : DType::kInvalid;
 }
 
-// Returns scalar number `index`: of the single field if it is set and index is 0, else of the repeated field.
+// Returns the scalar with this index. Reads the single field if it is set and `index` is 0. Otherwise reads
+// the repeated field.
 Result<Item> Scalar(const A& a, int index) {
   const auto missing = [&] { return InvalidModel("attribute '", a.name(), "' has no value ", index); };
   const DType dtype = NumberType(a.type());
@@ -120,7 +121,7 @@ class StructureParser {
     return InvalidModel("attribute '", a_.name(), "' has a broken structure '", a_.ref_attr_name(), "'");
   }
 
-  // "value0" is the only scalar; "value1" is the first element of a sequence.
+  // Reads an element. "value0" is the only scalar, and "value1" is the first element of a sequence.
   Result<Item> Element() {
     text_.remove_prefix(5);
     size_t digits = 0;

@@ -20,7 +20,7 @@ using Names = std::initializer_list<const char*>;
 //
 // Up to MindSpore 2.2, a primitive has tensors as inputs and the rest as attributes. Since then, the
 // arguments of most primitives are inputs. An accessor with an index and names therefore reads input `index`
-// if the node has so many inputs, and otherwise the first attribute with one of the names. The index
+// if the node has this input. Otherwise it reads the first attribute with one of the names. The index
 // kAttribute means that the argument is always an attribute. An argument that is absent or None has the value
 // `otherwise`. If an argument has the wrong kind, the accessor reports an error to `b` and returns
 // `otherwise`.

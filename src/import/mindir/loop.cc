@@ -19,7 +19,8 @@ struct GraphImporter::Loop {
 
 namespace {
 
-// Returns the name of the node that a function's result is a call of.
+// Returns the name of the node that computes the function's result. Skips Depend nodes, which return their
+// first input. Returns "" if there is no such node.
 std::string TailOf(const pb::GraphProto& function, const ModelContext& context) {
   if (function.output_size() != 1) return {};
   std::string name = function.output(0).name();

@@ -1,4 +1,4 @@
-// The inputs, parameters and outputs of the main graph.
+// Imports the inputs, parameters and outputs of the main graph.
 #include "import/mindir/graph_importer.h"
 
 namespace tern::mindir {
@@ -6,7 +6,8 @@ namespace {
 
 using A = pb::AttributeProto;
 
-// Adds the inputs of a declared type: one tensor, or one for each element of a tuple.
+// Adds the inputs that a declared type stands for. This is one input for a tensor, and one input per element
+// for a tuple.
 Result<Item> AddInput(Graph& graph, const A& info, const std::string& name) {
   if (info.type() == A::UMONAD || info.type() == A::IOMONAD) return Item::Monad();
   if (info.type() == A::TUPLE || info.type() == A::LIST) {

@@ -28,7 +28,7 @@ Status Conv(MindNode& n, int spatial) {
   return {};
 }
 
-// DepthwiseConv2dNative: weights [multiplier, C, kernel…].
+// Converts DepthwiseConv2dNative. Its weights are [multiplier, C, kernel…].
 Status Depthwise(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 4, 4));
@@ -46,7 +46,7 @@ Status Depthwise(MindNode& n) {
 constexpr int64_t kMaxNumber = 1000000000;
 
 struct Axis {
-  int64_t stride = 1, extent = 1, before = 0, after = 0, more = 0;  // more: output_padding
+  int64_t stride = 1, extent = 1, before = 0, after = 0, more = 0;  // `more` is output_padding
 };
 
 // Sets what is cropped from the full result, (input - 1) * stride + extent, of one axis. `size` and `wanted`
@@ -66,7 +66,7 @@ Status CropAxis(MindNode& n, const std::string& mode, const Dim& size, std::opti
   return {};
 }
 
-// Conv2DTranspose and Conv2DBackpropInput: x, weights [C, M/group, kernel…], the shape of the result.
+// Inputs of Conv2DTranspose and Conv2DBackpropInput: x, weights [C, M/group, kernel…], shape of the result.
 Status ConvTranspose(MindNode& n, int spatial) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, spatial + 2, spatial + 2));
@@ -110,9 +110,10 @@ Status ConvTranspose(MindNode& n, int spatial) {
   return {};
 }
 
-// The indices of the arguments after x, weight and bias of mint's convolutions.
+// The input indices of the arguments that follow x, weight and bias in the convolutions of mindspore.mint. -1
+// means that there is no such argument. If `transposed` is 0, the convolution is always transposed.
 struct ExtInputs {
-  int stride, padding, dilation, groups, transposed, output_padding;  // -1: absent
+  int stride, padding, dilation, groups, transposed, output_padding;
 };
 
 Status ConvExt(MindNode& n, const ExtInputs& at) {
@@ -162,7 +163,7 @@ TERN_CONVERTERS(conv) {
     table.Add(name, [](MindNode& n) { return ConvExt(n, {3, 4, 5, 6, -1, -1}); });
   for (const char* name : {"Convolution", "ConvolutionStr"})
     table.Add(name, [](MindNode& n) { return ConvExt(n, {3, 4, 5, 8, 6, 7}); });
-  // Inputs: x, weight, bias, stride, padding, output_padding, groups, dilation. `transposed` 0 means always.
+  // Inputs: x, weight, bias, stride, padding, output_padding, groups, dilation.
   table.Add("ConvTranspose2D", [](MindNode& n) { return ConvExt(n, {3, 4, 7, 6, 0, 5}); });
 }
 

@@ -7,7 +7,7 @@ namespace {
 // Returns a tensor of a shape with all elements set to one value, a scalar that may be computed.
 Value* Filled(Emit& e, Value* shape, Value* value) { return e.Expand(e.Reshape(value, {}), shape); }
 
-// Zeros and Ones: size, dtype.
+// Inputs of Zeros and Ones: size, dtype.
 Converter Full(double value) {
   return [value](MindNode& n) -> Status {
     if (!n.Has(0)) return n.Bad("the size is missing");
@@ -17,7 +17,7 @@ Converter Full(double value) {
   };
 }
 
-// ZerosLike and OnesLike: x, dtype.
+// Inputs of ZerosLike and OnesLike: x, dtype.
 Converter FullLike(double value) {
   return [value](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0, kNumbers | kBools));
@@ -27,7 +27,7 @@ Converter FullLike(double value) {
   };
 }
 
-// NewZeros and NewOnes: x, size, dtype.
+// Inputs of NewZeros and NewOnes: x, size, dtype.
 Converter NewFull(double value) {
   return [value](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0, kNumbers | kBools));
@@ -38,7 +38,7 @@ Converter NewFull(double value) {
   };
 }
 
-// FullLike: x, value, dtype.
+// Inputs of FullLike: x, value, dtype.
 Status FullLikeValue(MindNode& n) {
   TERN_TRY(Require(n, 0, kNumbers | kBools));
   if (!n.Has(1)) return n.Bad("the value is missing");
@@ -48,7 +48,7 @@ Status FullLikeValue(MindNode& n) {
   return {};
 }
 
-// FillScalar and FillTensor: size, value, dtype. FillV2: shape, value.
+// Inputs of FillScalar and FillTensor: size, value, dtype. Inputs of FillV2: shape, value.
 Status FillValue(MindNode& n) {
   if (n.InputCount() < 2) return n.Bad("needs 2 inputs, but has ", n.InputCount());
   Emit e(n);
@@ -57,7 +57,7 @@ Status FillValue(MindNode& n) {
   return {};
 }
 
-// Fill: type, shape, value.
+// Inputs of Fill: type, shape, value.
 Status Fill(MindNode& n) {
   if (n.InputCount() < 3) return n.Bad("needs 3 inputs, but has ", n.InputCount());
   Emit e(n);
@@ -65,7 +65,7 @@ Status Fill(MindNode& n) {
   return {};
 }
 
-// Fills: x, value.
+// Inputs of Fills: x, value.
 Status Fills(MindNode& n) {
   TERN_TRY(Require(n, 0));
   if (!n.Has(1)) return n.Bad("the value is missing");
@@ -74,7 +74,7 @@ Status Fills(MindNode& n) {
   return {};
 }
 
-// start, limit, delta. Old files have the numbers as attributes.
+// Inputs: start, limit, delta. Old files have the numbers as attributes.
 Status Range(MindNode& n) {
   Emit e(n);
   std::vector<Value*> parts;
@@ -93,7 +93,7 @@ Status Range(MindNode& n) {
   return {};
 }
 
-// start, stop, count.
+// Inputs: start, stop, count.
 Status LinSpace(MindNode& n) {
   const int64_t count = n.Int(2, {"num", "steps"}, 1);
   if (count < 1 || count > 100000000) return n.Bad(count, " elements");
@@ -108,7 +108,7 @@ Status LinSpace(MindNode& n) {
   return {};
 }
 
-// rows, columns, type.
+// Inputs: rows, columns, type.
 Status Eye(MindNode& n) {
   const int64_t rows = n.Int(0, {}, 1), columns = n.Int(1, {}, rows);
   if (rows < 0 || columns < 0) return n.Bad("the size is ", rows, " x ", columns);
@@ -126,7 +126,7 @@ Converter Triangle(bool upper) {
   };
 }
 
-// A vector as the diagonal of a matrix, or the diagonal of a matrix.
+// Converts a vector to a matrix with this diagonal, or a matrix to the vector of its diagonal.
 Status DiagExt(MindNode& n) {
   TERN_TRY(Require(n, 0));
   TERN_TRY(RequireRank(n, 0, 1, 2));
@@ -146,7 +146,7 @@ Status DiagExt(MindNode& n) {
   return {};
 }
 
-// The grids of vectors: with 'xy', the first two axes are swapped.
+// Emits the grids that the vectors span. With the indexing 'xy', the first two axes are swapped.
 Status Meshgrid(MindNode& n) {
   std::vector<Value*> vectors = n.Tensors(0);
   const std::string indexing = n.Text(1, {"indexing"}, "xy", {"ij", "xy"});

@@ -29,7 +29,7 @@ Converter FloatUnary(const char* kind) {
   };
 }
 
-// A function that is composed of ops of one float tensor.
+// Returns a converter for a function that `compose` builds from ops on a float tensor.
 Converter Composed(Value* (*compose)(Emit&, Value*)) {
   return [compose](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0, kNumbers | kBools));
@@ -61,7 +61,7 @@ Value* Sinc(Emit& e, Value* x) {
   return e.Where(zero, e.Like(x, 1), e.Div(e.Unary("sin", scaled), e.Where(zero, e.Like(x, 1), scaled)));
 }
 
-// Also returns a buffer that only the gradient needs.
+// LogSigmoid also returns a buffer, which only the gradient needs.
 Status LogSigmoid(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   Emit e(n);

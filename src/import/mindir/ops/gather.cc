@@ -19,7 +19,7 @@ Status NeedInputs(MindNode& n, int count) {
   return {};
 }
 
-// x, indices, axis, batch_dims.
+// Inputs: x, indices, axis, batch_dims.
 Status Gather(MindNode& n) {
   TERN_TRY(NeedInputs(n, 2));
   TERN_TRY(RequireRank(n, 0, 1));
@@ -39,7 +39,7 @@ Status Gather(MindNode& n) {
   return {};
 }
 
-// x, dim, index: elements.
+// Selects elements. Inputs: x, dim, index.
 Status GatherD(MindNode& n) {
   TERN_TRY(NeedInputs(n, 3));
   n.Out(n.b.Op("GatherElements", {n.In(0), IndexIn(n, 2)}, {{"axis", n.Int(1, {})}}));
@@ -53,7 +53,7 @@ Status GatherNd(MindNode& n) {
   return {};
 }
 
-// Embedding: indices, weight.
+// Inputs of Embedding: indices, weight.
 Status Embedding(MindNode& n) {
   TERN_TRY(NeedInputs(n, 2));
   if (n.Arg(3, {"max_norm"})) return n.NotYet("max_norm");
@@ -62,7 +62,7 @@ Status Embedding(MindNode& n) {
   return {};
 }
 
-// EmbeddingLookup: table, indices, offset.
+// Inputs of EmbeddingLookup: table, indices, offset.
 Status EmbeddingLookup(MindNode& n) {
   TERN_TRY(NeedInputs(n, 2));
   Emit e(n);
@@ -71,7 +71,7 @@ Status EmbeddingLookup(MindNode& n) {
   return {};
 }
 
-// IndexSelect: x, dim, index.
+// Inputs of IndexSelect: x, dim, index.
 Status IndexSelect(MindNode& n) {
   TERN_TRY(NeedInputs(n, 3));
   Emit e(n);
@@ -79,7 +79,7 @@ Status IndexSelect(MindNode& n) {
   return {};
 }
 
-// Take: elements of the flat tensor.
+// Selects elements of the flat tensor.
 Status Take(MindNode& n) {
   TERN_TRY(NeedInputs(n, 2));
   Emit e(n);
@@ -102,7 +102,7 @@ Status OneHot(MindNode& n) {
   return {};
 }
 
-// TensorScatterUpdate, TensorScatterAdd, …: x, indices, updates.
+// Inputs of TensorScatterUpdate, TensorScatterAdd, …: x, indices, updates.
 Converter ScatterNd(const char* reduction, bool negate = false) {
   return [=](MindNode& n) -> Status {
     TERN_TRY(NeedInputs(n, 3));
@@ -114,7 +114,7 @@ Converter ScatterNd(const char* reduction, bool negate = false) {
   };
 }
 
-// ScatterNd: indices, updates, shape. Adds the updates to zeros.
+// Adds the updates to zeros. Inputs of ScatterNd: indices, updates, shape.
 Status ScatterNdZeros(MindNode& n) {
   TERN_TRY(NeedInputs(n, 3));
   Emit e(n);
@@ -123,7 +123,7 @@ Status ScatterNdZeros(MindNode& n) {
   return {};
 }
 
-// x, indices, updates, axis, reduction.
+// Inputs: x, indices, updates, axis, reduction.
 Status ScatterElements(MindNode& n) {
   TERN_TRY(NeedInputs(n, 3));
   const std::string reduce = n.Text(4, {"reduce", "reduction"}, "none", {"none", "add", "mul"});
@@ -134,7 +134,7 @@ Status ScatterElements(MindNode& n) {
   return {};
 }
 
-// ScatterAddExt and Scatter: x, dim, index, src, reduction.
+// Inputs of ScatterAddExt and Scatter: x, dim, index, src, reduction.
 Status ScatterExt(MindNode& n) {
   TERN_TRY(NeedInputs(n, 4));
   const char* standard = n.op() == "ScatterAddExt" ? "add" : "none";
@@ -155,7 +155,8 @@ Value* SpreadIndex(Emit& e, Value* index, Value* slices, int64_t axis) {
   return e.Expand(e.Reshape(index, dims), e.ShapeOf(slices));
 }
 
-// IndexAdd: x, index, y with an attribute axis. IndexAddExt: x, dim, index, source, alpha.
+// Inputs of IndexAdd: x, index, y. Its axis is an attribute. Inputs of IndexAddExt: x, dim, index, source,
+// alpha.
 Status IndexAdd(MindNode& n) {
   TERN_TRY(NeedInputs(n, 3));
   const bool ext = n.op() == "IndexAddExt";
@@ -173,7 +174,7 @@ Status IndexAdd(MindNode& n) {
   return {};
 }
 
-// UnsortedSegmentSum and others: x, segment ids, count.
+// Inputs of UnsortedSegmentSum and others: x, segment ids, count.
 Converter Segments(const char* reduction, double start) {
   return [=](MindNode& n) -> Status {
     TERN_TRY(NeedInputs(n, 3));
@@ -219,7 +220,7 @@ Status ReverseSequence(MindNode& n) {
   return {};
 }
 
-// Repeats each element: x, repeats, dim, output_size.
+// Repeats each element. Inputs: x, repeats, dim, output_size.
 Status RepeatInterleave(MindNode& n) {
   TERN_TRY(NeedInputs(n, 2));
   TERN_TRY(RequireRank(n, 0, 1));

@@ -4,8 +4,8 @@
 namespace tern::mindir {
 namespace {
 
-// Resizes the spatial axes of [N, C, spatial…] to `size`, i64[spatial]. With `keys`, cubic interpolation has
-// the coefficient -0.5 and leaves out what is outside the image.
+// Resizes the spatial axes of [N, C, spatial…] to `size`, i64[spatial]. If `keys` is true, cubic
+// interpolation uses Keys' coefficient -0.5 and ignores pixels outside the image.
 Value* ResizeTo(MindNode& n, Value* size, const char* mode, const char* coordinates,
                 const char* nearest = "floor", bool keys = false) {
   std::vector<int64_t> axes;
@@ -27,7 +27,7 @@ Result<Value*> SizeArg(MindNode& n) {
   return n.b.Ints(size);
 }
 
-// x, size, align_corners, half_pixel_centers.
+// Inputs: x, size, align_corners, half_pixel_centers.
 Converter Resize(const char* mode) {
   return [mode](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
@@ -45,7 +45,7 @@ Converter Resize(const char* mode) {
   };
 }
 
-// x, size, coordinate_transformation_mode.
+// Inputs: x, size, coordinate_transformation_mode.
 Status ResizeLinear1D(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 3, 3));
@@ -57,7 +57,7 @@ Status ResizeLinear1D(MindNode& n) {
   return {};
 }
 
-// x, output_size, scales, align_corners. One of output_size and scales is None.
+// Inputs: x, output_size, scales, align_corners. One of output_size and scales is None.
 Converter Upsample(const char* mode, bool corners) {
   return [=](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
@@ -81,7 +81,7 @@ Converter Upsample(const char* mode, bool corners) {
   };
 }
 
-// x, grid, interpolation, padding, align_corners.
+// Inputs: x, grid, interpolation, padding, align_corners.
 Status GridSampler(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(Require(n, 1, kFloats));
@@ -104,8 +104,8 @@ Status AffineGrid(MindNode& n) {
   return {};
 }
 
-// im2col: x, kernel, strides, rates, padding. The result is [N, kh·kw·C, H', W'], in which the channel varies
-// fastest within axis 1.
+// Emits im2col. Inputs: x, kernel, strides, rates, padding. The result is [N, kh·kw·C, H', W'], in which the
+// channel varies fastest within axis 1.
 Status ExtractImagePatches(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 4, 4));
@@ -120,7 +120,7 @@ Status ExtractImagePatches(MindNode& n) {
     return n.NotYet("a kernel or a number of channels that is too large or not known");
   const int64_t area = kernel[0] * kernel[1], count = channels.value();
   if (count * count > int64_t{1} << 24) return n.NotYet(count, " channels");
-  // A convolution with one filter per position and channel.
+  // Emits a convolution with one filter per position and channel of the window.
   Tensor weights(n.In(0)->type.dtype, {area * count, count, kernel[0], kernel[1]});
   for (int64_t p = 0; p < area; ++p)
     for (int64_t c = 0; c < count; ++c) StoreDouble(weights, ((p * count + c) * count + c) * area + p, 1);

@@ -26,7 +26,7 @@ Status PlainMatMul(MindNode& n) {
   return {};
 }
 
-// x, weight [M, C], bias.
+// Inputs: x, weight [M, C], bias.
 Status Dense(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(Require(n, 1, kFloats));
@@ -52,7 +52,7 @@ Status BiasAdd(MindNode& n) {
   return {};
 }
 
-// beta * x + alpha * (a @ b): x, a, b, beta, alpha. Addbmm sums the products of the batch.
+// Emits beta * x + alpha * (a @ b). Inputs: x, a, b, beta, alpha. Addbmm sums the products of the batch.
 Status AddMatMul(MindNode& n) {
   for (int i = 0; i < 3; ++i) TERN_TRY(Require(n, i));
   Emit e(n);

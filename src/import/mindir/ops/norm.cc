@@ -1,5 +1,5 @@
-// Converts normalisations. Most of them also return statistics. They are refused where a model uses them,
-// because only training needs them.
+// Converts normalisations. Most of them also return statistics. A model that reads these statistics is
+// refused, because only training needs them.
 #include "import/mindir/ops/emit.h"
 #include "import/mindir/ops/window.h"
 
@@ -14,7 +14,8 @@ void OutWithStatistics(MindNode& n, Value* y, size_t statistics) {
   n.OutItem(Item::Tuple(std::move(items)));
 }
 
-// x, scale, bias, mean, variance, and for BatchNorm: is_training, epsilon, momentum, data_format.
+// Indices of inputs that differ between versions. All versions have the inputs x, scale, bias, mean and
+// variance. BatchNorm then has is_training, epsilon, momentum and data_format.
 struct BatchNormInputs {
   int training, epsilon, format;
   size_t statistics;
@@ -39,7 +40,7 @@ Status BatchNormOf(MindNode& n, const BatchNormInputs& at) {
   return {};
 }
 
-// x, gamma, beta, begin_norm_axis, begin_params_axis, epsilon.
+// Inputs: x, gamma, beta, begin_norm_axis, begin_params_axis, epsilon.
 Status LayerNorm(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 1));
@@ -57,7 +58,7 @@ Status LayerNorm(MindNode& n) {
   return {};
 }
 
-// x, normalized_shape, weight, bias, eps.
+// Inputs: x, normalized_shape, weight, bias, eps.
 Status LayerNormExt(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 1));
@@ -68,7 +69,7 @@ Status LayerNormExt(MindNode& n) {
   return {};
 }
 
-// x, num_groups, weight, bias, eps.
+// Inputs: x, num_groups, weight, bias, eps.
 Status GroupNorm(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 2));
@@ -83,7 +84,7 @@ Status GroupNorm(MindNode& n) {
   return {};
 }
 
-// x, gamma, beta. The statistics of x are used, not the stored ones.
+// Inputs: x, gamma, beta. The statistics of x are used, not the stored ones.
 Status InstanceNorm(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 3));
@@ -105,7 +106,7 @@ Status RmsNorm(MindNode& n) {
   return {};
 }
 
-// x1, x2, gamma, epsilon: the normalised sum, a statistic, and the sum.
+// Inputs: x1, x2, gamma, epsilon. Results: the normalised sum, a statistic, and the sum.
 Status AddRmsNorm(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   TERN_TRY(RequireRank(n, 0, 1));
@@ -139,7 +140,7 @@ Status Lrn(MindNode& n) {
 TERN_CONVERTERS(norm) {
   for (const char* name : {"BatchNorm", "FusedBatchNorm", "FusedBatchNormEx"})
     table.Add(name, [](MindNode& n) { return BatchNormOf(n, {5, 6, 8, 4}); });
-  // x, weight, bias, mean, variance, training, momentum, epsilon.
+  // Inputs: x, weight, bias, mean, variance, training, momentum, epsilon.
   table.Add("BatchNormExt", [](MindNode& n) { return BatchNormOf(n, {5, 7, MindNode::kAttribute - 1, 2}); });
   for (const char* name : {"LayerNorm", "LayerNormV3"}) table.Add(name, LayerNorm);
   table.Add("LayerNormExt", LayerNormExt);

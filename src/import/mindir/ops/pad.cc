@@ -61,7 +61,7 @@ Result<std::vector<int64_t>> LastFirst(MindNode& n, const std::vector<int64_t>& 
   return pads;
 }
 
-// x, paddings, value. Refuses paddings_contiguous = False, which lists the pads in another order.
+// Inputs: x, paddings, value. Refuses paddings_contiguous = False, which lists the pads in another order.
 Status PadV3(MindNode& n) {
   TERN_TRY(Require(n, 0, kNumbers | kBools));
   if (!n.Bool(n.kAttribute, {"paddings_contiguous"}, true)) return n.NotYet("paddings_contiguous = False");
@@ -123,9 +123,9 @@ Status ChannelShuffle(MindNode& n) {
   return {};
 }
 
-// Returns the block sizes and crops or paddings of SpaceToBatch and BatchToSpace for [N, C, H, W].
+// The block sizes, and the crops or paddings, of SpaceToBatch and BatchToSpace for [N, C, H, W].
 struct Blocks {
-  std::vector<int64_t> sizes, edges;  // edges: before axis 0, after axis 0, before axis 1, …
+  std::vector<int64_t> sizes, edges;  // `edges` is: before axis 0, after axis 0, before axis 1, …
 };
 Result<Blocks> BlocksOf(MindNode& n, Names edges) {
   TERN_TRY(RequireRank(n, 0, 4, 4));

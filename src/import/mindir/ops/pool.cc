@@ -33,7 +33,8 @@ std::vector<int64_t> BothEnds(std::vector<int64_t> pads, int spatial) {
   return both;
 }
 
-// Poolings whose arguments are kernel, strides, pads, dilation, ceil_mode, either inputs or attributes.
+// Returns the attributes kind, kernel, strides and pads. The arguments kernel, strides and pads are inputs
+// from `first` on, or attributes if `first` is negative.
 AttrList KernelAttrs(MindNode& n, const char* kind, int spatial, int first) {
   const auto at = [&](int i) { return first < 0 ? n.kAttribute : first + i; };
   const auto kernel = n.Ints(at(0), {"kernel_size", "ksize"}, {1});
@@ -43,8 +44,8 @@ AttrList KernelAttrs(MindNode& n, const char* kind, int spatial, int first) {
           {"pads", BothEnds(n.Ints(at(2), {"pads", "padding"}, {0}), spatial)}};
 }
 
-// Max poolings that also return the index of the maximum. Tern's index refers to the entire tensor, so a
-// model that uses the index is refused.
+// Returns a converter for max poolings that also return the index of the maximum. Tern's index refers to the
+// entire tensor, so a model that uses the index is refused.
 Converter MaxPoolWithIndex(int spatial, int first) {
   return [=](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
@@ -64,7 +65,7 @@ Converter MaxPoolWithIndex(int spatial, int first) {
   };
 }
 
-// AvgPool1D and others: x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override.
+// Inputs of AvgPool1D and others: x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override.
 Converter AvgPoolExt(int spatial) {
   return [spatial](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0, kFloats));
@@ -142,7 +143,8 @@ Converter Adaptive(bool max, int spatial) {
   };
 }
 
-// MaxPoolWithArgmax: strides and kernel as attributes [1, h, w, 1], pad_mode same or valid.
+// Converts MaxPoolWithArgmax. Its attributes strides and kernel_size are [1, h, w, 1], and pad_mode is same
+// or valid.
 Status MaxPoolWithArgmax(MindNode& n) {
   TERN_TRY(Pool(n, "max", 2, true));
   n.OutItem(Item::Tuple({n.result(), Item::Text("the indices of MaxPoolWithArgmax")}));

@@ -7,8 +7,8 @@
 namespace tern::mindir {
 
 // Returns inputs i and j, cast to a common type: floats before integers before bools, and then the wider
-// type. A number counts only if it is of a higher kind than the tensor: i32 and 2.5 give f32, f16 and 2.5
-// give f16.
+// type. A Python number affects the type only if its kind is higher than that of the tensor. For example, i32
+// and 2.5 give f32, but f16 and 2.5 give f16.
 std::pair<Value*, Value*> Promoted(Emit& e, int i, int j);
 // Casts values to their common type.
 void PromoteAll(Emit& e, std::vector<Value*>& values);

@@ -15,7 +15,7 @@ Value* ReduceTo(Emit& e, const char* kind, Value* x, const std::vector<int64_t>&
 
 Value* AsFloat(Emit& e, Value* x) { return IsFloat(x->type.dtype) ? x : e.Cast(x, DType::kF32); }
 
-// ReduceSum, ReduceMean, …: x, axis, keep_dims.
+// Inputs of ReduceSum, ReduceMean, …: x, axis, keep_dims.
 Converter Reduce(const char* kind) {
   return [kind](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
@@ -30,7 +30,7 @@ Converter Reduce(const char* kind) {
   };
 }
 
-// SumExt, MeanExt and ProdExt: x, dim, keepdim, dtype. Sums and products of integers are i64.
+// Inputs of SumExt, MeanExt and ProdExt: x, dim, keepdim, dtype. Sums and products of integers are i64.
 Converter ReduceExt(const char* kind, bool mean) {
   return [=](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0, kNumbers | kBools));
@@ -89,7 +89,7 @@ Value* Drop(Emit& e, Value* x, const std::vector<int64_t>& axes, bool keep) {
   return axes.empty() ? e.Reshape(x, {}) : e.Squeeze(x, axes);
 }
 
-// Var, Std, VarMean and StdMean: x, dim, correction, keepdim.
+// Inputs of Var, Std, VarMean and StdMean: x, dim, correction, keepdim.
 Converter Variance(bool root, bool with_mean) {
   return [=](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0, kFloats));
@@ -138,7 +138,7 @@ Value* NormOf(Emit& e, Value* x, double p, const std::vector<int64_t>& axes, boo
   return e.Binary("pow", sum, e.Like(x, 1 / p));
 }
 
-// Norm and LinalgVectorNorm: x, p, dim, keepdim, dtype.
+// Inputs of Norm and LinalgVectorNorm: x, p, dim, keepdim, dtype.
 Status VectorNorm(MindNode& n) {
   TERN_TRY(Require(n, 0));
   Emit e(n);
@@ -202,7 +202,7 @@ Converter Softmax(const char* kind) {
   };
 }
 
-// The diagonal is multiplied out, because Tern has no op for it.
+// Multiplies x by an identity matrix and sums all elements, because Tern has no op that extracts a diagonal.
 Status Trace(MindNode& n) {
   TERN_TRY(Require(n, 0));
   TERN_TRY(RequireRank(n, 0, 2, 2));

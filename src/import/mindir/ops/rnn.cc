@@ -13,7 +13,7 @@ Value* GatesOf(Emit& e, Value* part, int64_t hidden, int64_t columns) {
   return e.Reshape(gates, {1, 4 * hidden, columns});
 }
 
-// x [time, batch, input], h, c [1, batch, H], weights.
+// Inputs: x [time, batch, input], h, c [1, batch, H], weights.
 Status Lstm(MindNode& n) {
   TERN_TRY(Require(n, 0, kFloats));
   for (int i = 1; i < 4; ++i) TERN_TRY(Require(n, i, kFloats));

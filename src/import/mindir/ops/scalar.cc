@@ -100,7 +100,7 @@ Status TensorToTuple(MindNode& n) {
   return {};
 }
 
-// A function of two numbers. Constants are computed during import.
+// Returns a converter for a function of two numbers. The import computes the function of constants.
 using Compute = double (*)(double, double);
 Converter Arithmetic(const char* kind, Compute compute, DType result = DType::kInvalid) {
   return [=](MindNode& n) -> Status {

@@ -157,7 +157,7 @@ Status SplitSizes(MindNode& n, int64_t axis, const std::vector<int64_t>& sizes) 
   return {};
 }
 
-// x, axis, output_num: equal parts.
+// Splits x into equal parts. Inputs: x, axis, output_num.
 Status Split(MindNode& n) {
   if (!n.Has(0)) return n.Bad("needs an input");
   const int64_t count = n.Int(2, {"output_num"}, 1);
@@ -209,7 +209,7 @@ Status SplitV(MindNode& n) {
   return SplitSizes(n, axis, sizes);
 }
 
-// The copies of x; missing leading axes of x have size 1.
+// Repeats x. Missing leading axes of x have size 1.
 Status Tile(MindNode& n) {
   TERN_TRY(RequireRank(n, 0, 0));
   auto repeats = n.Ints(1, {"multiples", "dims", "repeats"}, {});

@@ -103,7 +103,7 @@ class StridedSlicer {
 
 Status StridedSlice(MindNode& n) { return StridedSlicer(n).Convert(); }
 
-// x, begin, size. A size of -1 extends to the end.
+// Inputs: x, begin, size. A size of -1 extends to the end.
 Status Slice(MindNode& n) {
   TERN_ASSIGN(const int64_t count, CountIn(n, 1));
   if (n.InputCount() < 3) return n.Bad("the size is missing");
@@ -129,7 +129,7 @@ Status Slice(MindNode& n) {
   return {};
 }
 
-// x, dim, start, end, step.
+// Inputs: x, dim, start, end, step.
 Status SliceExt(MindNode& n) {
   if (n.InputCount() < 4) return n.Bad("needs 4 inputs, but has ", n.InputCount());
   n.Out(n.b.Op("Slice", {n.In(0), ShapeValue(n, 2), ShapeValue(n, 3), n.b.Ints({n.Int(1, {})}),
@@ -137,7 +137,7 @@ Status SliceExt(MindNode& n) {
   return {};
 }
 
-// x, dim, start, length.
+// Inputs: x, dim, start, length.
 Status Narrow(MindNode& n) {
   if (n.InputCount() < 4) return n.Bad("needs 4 inputs, but has ", n.InputCount());
   Emit e(n);
@@ -148,7 +148,7 @@ Status Narrow(MindNode& n) {
   return {};
 }
 
-// x, dim, index: the slice without its axis.
+// Selects a slice and removes its axis. Inputs: x, dim, index.
 Status SelectView(MindNode& n) {
   if (n.InputCount() < 3) return n.Bad("needs 3 inputs, but has ", n.InputCount());
   Emit e(n);
@@ -195,7 +195,7 @@ Status Roll(MindNode& n) {
   return {};
 }
 
-// TensorCopySlices: x, value, begin, end, strides. Replaces a slice of x by a value.
+// Inputs of TensorCopySlices: x, value, begin, end, strides. Replaces a slice of x by a value.
 Status CopySlices(MindNode& n) {
   TERN_TRY(Require(n, 0, kNumbers | kBools));
   if (n.InputCount() < 5) return n.Bad("needs 5 inputs, but has ", n.InputCount());

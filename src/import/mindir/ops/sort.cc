@@ -8,7 +8,7 @@ Value* ArgOf(Emit& e, const char* kind, Value* x, int64_t axis, bool keep) {
   return e.b.Op("ArgReduce", {x}, {{"kind", kind}, {"axis", axis}, {"keep_dims", keep}});
 }
 
-// Argmax and Argmin: x, axis, output_type.
+// Inputs of Argmax and Argmin: x, axis, output_type.
 Converter Arg(const char* kind) {
   return [kind](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
@@ -19,7 +19,7 @@ Converter Arg(const char* kind) {
   };
 }
 
-// ArgMaxExt and ArgMinExt: x, dim, keepdim. Without dim, the index refers to the flat tensor.
+// Inputs of ArgMaxExt and ArgMinExt: x, dim, keepdim. Without dim, the index refers to the flat tensor.
 Converter ArgExt(const char* kind) {
   return [kind](MindNode& n) -> Status {
     TERN_TRY(Require(n, 0));
