@@ -34,7 +34,8 @@ using Functions = std::map<std::string, Body>;
 
 // Returns the position of a tensor among the outputs of its node. Resolves the names of output arguments.
 Result<int> OutputIndex(const TensorName& name, const pb::NodeDef& node, const Functions& functions);
-// The functions that a node calls: its own name, if that is a function, and its function attributes.
+// Returns the functions that a node calls. These are the function attributes of the node, and the function
+// with the name of its operator, if there is one.
 std::vector<std::string> CalledFunctions(const pb::NodeDef& node, const Functions& functions);
 
 }  // namespace tern::tensorflow

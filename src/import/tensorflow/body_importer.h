@@ -28,7 +28,7 @@ class BodyImporter {
   // Inlines a call of a function and returns its results. `graph` receives the nodes.
   Result<std::vector<Edge>> Call(const std::string& function, const std::vector<Edge>& args, Graph& graph,
                                  const std::string& label, const pb::NodeDef* call = nullptr);
-  // The value of a variable, a constant of the model's graph.
+  // Returns the value of a variable, which is a constant of the model's graph.
   Result<Value*> ReadVariable(Resource& variable);
 
   Status Initialise();  // fills the tables of the model
@@ -39,9 +39,10 @@ class BodyImporter {
   const std::string& prefix() const { return prefix_; }
   int depth() const { return depth_; }
   BodyImporter* outer() { return outer_; }
-  // An attribute of the call that is being inlined, or null. Nodes of a function refer to it.
+  // Returns an attribute of the call that is being inlined, or null. Nodes of the function may refer to such
+  // attributes.
   const pb::AttrValue* CallAttribute(const std::string& name) const;
-  // In a branch of a condition of TF1, a Switch with this predicate passes its input on.
+  // Call it in a branch of a TF1 condition. A Switch with this predicate then returns its input.
   void Assume(std::string predicate) { assumed_.insert(std::move(predicate)); }
   bool Assumes(const std::string& predicate) const {
     return assumed_.count(predicate) > 0 || (outer_ && outer_->Assumes(predicate));
@@ -71,7 +72,7 @@ class BodyImporter {
   bool control_ = false;  // follow control edges
   std::map<std::string, std::vector<Edge>, std::less<>> edges_;
   std::set<std::string> assumed_;
-  std::deque<Edge> copies_;  // of edges of outer scopes
+  std::deque<Edge> copies_;  // copies of edges of outer scopes
 };
 
 }  // namespace tern::tensorflow

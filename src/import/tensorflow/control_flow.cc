@@ -23,7 +23,7 @@ Value* Materialise(Builder& b, Edge& edge) {
 
 namespace {
 
-// Gives a graph its outputs. An output must be a value of the graph itself.
+// Sets the outputs of a graph. An output must be a value of the graph itself.
 Status SetOutputs(Graph& graph, const std::vector<Value*>& values) {
   std::vector<Value*> outputs;
   Builder b(graph);
@@ -36,7 +36,7 @@ Status SetOutputs(Graph& graph, const std::vector<Value*>& values) {
 }
 
 // Converts one branch into a subgraph. Appends its tensors to `values`, which become the subgraph's outputs.
-// Resource handles do not become outputs; they are only in the returned edges.
+// Resource handles do not become outputs. They are only in the returned edges.
 Result<std::vector<Edge>> Fill(TfNode& n, Graph& graph, const BranchMaker& make,
                                std::vector<Value*>& values) {
   TERN_ASSIGN(auto edges, make(graph));

@@ -58,7 +58,7 @@ Result<Condition> ConditionOf(const Frames& frames, const pb::NodeDef& merge) {
   return Unsupported("node '", merge.name(), "' (Merge): the condition is not clear");
 }
 
-// The nodes outside the branches that the branches need.
+// Returns the nodes outside the branches that the branches need.
 std::vector<std::string> Outside(BodyImporter& importer, const Frames& frames, const Condition& condition) {
   std::vector<std::string> open = {condition.sides[0], condition.sides[1]},
                            found = {NodeOf(condition.predicate)};
@@ -116,7 +116,7 @@ Status ConvertMerge(BodyImporter& importer, TfNode& n, const pb::NodeDef& node, 
   return {};
 }
 
-// Whether the body of a loop passes a variable on without a change.
+// Returns whether the body of a loop returns the variable unchanged.
 bool Unchanged(const Body& body, const LoopVariable& v) {
   const pb::NodeDef* next = body.Find(v.next);
   std::string tensor = next && next->input_size() > 0 ? next->input(0) : "";

@@ -9,10 +9,10 @@
 
 namespace tern::tensorflow {
 
-// Whether the importer converts the operator with ConvertV1: Merge, Exit and so on.
+// Returns whether ConvertV1 converts the operator. Such operators are Merge, Exit and so on.
 bool IsControlV1(const std::string& op);
 std::vector<std::string> ControlV1Ops();
-// The nodes that must be converted before the node itself.
+// Returns the nodes that must be converted before the node itself.
 Result<std::vector<std::string>> DependenciesV1(BodyImporter& importer, const pb::NodeDef& node);
 Status ConvertV1(BodyImporter& importer, TfNode& n, const pb::NodeDef& node);
 

@@ -36,13 +36,16 @@ class TfNode {
 
   int InputCount() const { return static_cast<int>(inputs_.size()); }
   Edge& At(int i);
-  // Returns a tensor in TensorFlow's layout. Never null: if input i is absent or no tensor, reports an error
-  // to `b` and returns a scalar.
+  // Returns a tensor in TensorFlow's layout. Never null: if input i is absent or is not a tensor, reports an
+  // error to `b` and returns a scalar.
   Value* In(int i);
-  std::vector<Value*> Ins(int from, int to);  // inputs from, …, to - 1; to < 0 counts from the end + 1
-  // The same, with the channels (the last axis) moved to axis 1.
+  // Returns the inputs `from` to `to` - 1. A negative `to` counts from the end: -1 includes the last input,
+  // and -2 does not.
+  std::vector<Value*> Ins(int from, int to);
+  // Like In, with the channels (the last axis) moved to axis 1.
   Value* ChannelsFirst(int i);
-  // Whether input i exists with channels first only, so that an op on this layout needs no transpose.
+  // Returns whether input i exists only with channels first, so that an op with this layout needs no
+  // Transpose.
   bool PrefersChannelsFirst(int i);
   bool IsComplex(int i) { return At(i).complex; }
 

@@ -14,20 +14,21 @@ struct Resource {
   enum class Kind { kVariable, kTable, kArray, kOther };
   Kind kind = Kind::kOther;
   std::string name;
-  // A variable: its key in the bundle, or its tensor, or the constant that reads of it give.
+  // For a variable: its key in the bundle, its tensor, or the constant that its readers get.
   std::string key;
   Tensor tensor;
   bool complex = false;
   Value* value = nullptr;
-  // A table: keys and values, and the value of missing keys where the table has one of its own.
+  // For a table: keys and values, and the value for missing keys if the table defines one.
   Tensor keys, values, otherwise;
-  // An array of tensors: the type of an element.
+  // For an array of tensors: the type of an element.
   DType dtype = DType::kInvalid;
   Shape element;
 };
 
-// A tensor, a list of tensors or a handle. A tensor of 3 to 5 dims may exist in two layouts: as TensorFlow
-// has it, and with the last axis (channels) moved to axis 1. Each of them is made when it is first needed.
+// A tensor, a list of tensors or a handle. A tensor of 3 to 5 dims may exist in two layouts: the layout of
+// TensorFlow, and a layout with the last axis (channels) moved to axis 1. The importer emits a layout when it
+// is first needed.
 struct Edge {
   Value* value = nullptr;
   Value* channels_first = nullptr;

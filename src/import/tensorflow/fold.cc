@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kMaxElements = 1 << 16;
 
-// The elements that inference found, as a tensor, if all of them are numbers.
+// Returns the elements that inference found, as a tensor. Returns nullopt if not all of them are numbers.
 std::optional<Tensor> FromContent(const Value& v) {
   if (!v.content || !v.type.tensor() || !v.type.shape.fully_known() || v.type.shape.rank() > 1)
     return std::nullopt;

@@ -1,4 +1,4 @@
-// How TensorFlow's models are recognised: SavedModel folders, and files with a graph.
+// Recognises TensorFlow's models, which are SavedModel folders and files with a graph.
 #include <algorithm>
 
 #include "base/strings.h"

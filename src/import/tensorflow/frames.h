@@ -32,19 +32,20 @@ class Frames {
  public:
   static Result<Frames> Of(const Body& body);
 
-  // The frame of an Exit, or null.
+  // Returns the frame of an Exit, or null.
   const LoopFrame* LoopOf(const std::string& exit) const;
   bool IsLoopMerge(const std::string& node) const { return loop_merges_.count(node) > 0; }
-  // Whether the Switch belongs to a loop.
+  // Returns whether the Switch belongs to a loop.
   bool IsLoopSwitch(const pb::NodeDef& node) const;
-  // The tensor that the second input of a Switch repeats, as "node:0".
+  // Returns the predicate of a Switch, as "node:0". Follows the second input of the Switch through nodes that
+  // return their input.
   std::string PredicateOf(const pb::NodeDef& node) const;
-  // Whether a node runs in a loop or in a branch, so that its result may be missing or belong to one
+  // Returns whether a node runs in a loop or in a branch, so that its result may be missing or belong to one
   // iteration.
   bool IsInside(const std::string& node) const;
-  // The guards of one output of a node.
+  // Returns the guards of one output of a node.
   Guards GuardsOf(const std::string& tensor) const;
-  // Whether a guard of the tensor has this predicate.
+  // Returns whether a guard of the tensor has this predicate.
   bool DependsOn(const std::string& tensor, const std::string& predicate) const;
   const std::string& PredicateName(int number) const { return predicates_[static_cast<size_t>(number)]; }
 
@@ -67,7 +68,7 @@ class Frames {
   std::map<std::string, Guards> guards_;            // by node, without the side of a Switch's own output
 };
 
-// "x:0" for "x" and "^x".
+// Returns "x:0" for "x" and "^x".
 std::string Canonical(const std::string& tensor);
 std::string NodeOf(const std::string& tensor);
 

@@ -80,8 +80,8 @@ int UsefulOutputs(const pb::NodeDef& node) {
   return node.op().rfind("FusedBatchNorm", 0) == 0 ? 1 : OutputCount(node);
 }
 
-// The nodes that depend on a placeholder, also through control edges. Others are leftovers, such as weights
-// that an optimisation replaced.
+// Returns the nodes that depend on a placeholder, also through control edges. Other nodes are leftovers, such
+// as weights that an optimisation replaced.
 std::set<std::string> FedNodes(const pb::GraphDef& graph) {
   std::map<std::string, std::vector<std::string>> readers;
   std::vector<std::string> open;

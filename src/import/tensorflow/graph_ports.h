@@ -19,15 +19,16 @@ struct NamedTensor {
 // Unknown dims get symbols: NAME_0 for the first axis of input NAME.
 Result<NamedTensor> InputOf(const std::string& name, const std::string& tensor, int dtype,
                             const pb::TensorShapeProto& shape);
-// The outputs of a graph file are the tensors that no node reads.
+// Returns the outputs of a graph file, which are the tensors that no node reads.
 Result<std::vector<NamedTensor>> OutputsOfGraph(const pb::GraphDef& graph, const ModelContext& model);
-// The inputs are the placeholders that the outputs need, in the order of the file.
+// Returns the inputs of a graph file, which are the placeholders that the outputs need, in the order of the
+// file.
 Result<std::vector<NamedTensor>> InputsOfGraph(const pb::GraphDef& graph, const ModelContext& model,
                                                const std::vector<NamedTensor>& outputs);
 
 // Finds the asset files of a SavedModel.
 Status AddAssets(const pb::MetaGraphDef& meta, const std::string& folder, ModelContext& model);
-// Gives the tensors with the names of asset files their values.
+// Sets the values of the tensors that contain the names of asset files.
 Status BindAssets(ModelContext& model, BodyImporter& importer);
 
 }  // namespace tern::tensorflow

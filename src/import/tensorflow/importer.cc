@@ -52,7 +52,7 @@ Status AddGraph(const pb::GraphDef& graph, ModelContext& model) {
   return {};
 }
 
-// Gives the graph its outputs. Each must be a distinct value with its own name.
+// Sets the outputs of the graph. Each must be a distinct value with its own name.
 Status SetOutputs(Graph& graph, BodyImporter& importer, const std::vector<NamedTensor>& outputs) {
   std::vector<Value*> values;
   std::set<const Value*> taken;

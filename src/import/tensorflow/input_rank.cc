@@ -9,7 +9,7 @@
 namespace tern::tensorflow {
 namespace {
 
-// The rank that an operator requires of its first input, or -1.
+// Returns the rank that an operator requires of its first input, or -1.
 int RequiredRank(const std::string& op) {
   static const std::map<std::string, int> ranks = {{"Conv2D", 4},           {"DepthwiseConv2dNative", 4},
                                                    {"MaxPool", 4},          {"AvgPool", 4},

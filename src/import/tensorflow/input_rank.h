@@ -6,8 +6,9 @@
 
 namespace tern::tensorflow {
 
-// Follows the readers of a placeholder through operators that keep or change the rank in a known way, to one
-// that fixes the rank: a convolution of images reads 4 axes. Returns -1 if there is none.
+// Returns the rank of a placeholder, or -1 if no reader determines it. Follows the readers through operators
+// that keep the rank or change it in a known way, up to an operator that requires a rank. For example, a
+// convolution of images requires 4 axes.
 int InputRank(const pb::GraphDef& graph, const std::string& placeholder);
 
 }  // namespace tern::tensorflow

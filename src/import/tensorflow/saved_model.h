@@ -22,9 +22,11 @@ struct Signature {
 
 // Prefers the graph with the tag "serve".
 Result<const pb::MetaGraphDef*> ChooseGraph(const pb::SavedModel& model);
-// `wanted` is the name of a signature, or empty: then the signature "serving_default", or the only one.
+// `wanted` is the name of a signature. If it is empty, returns the signature "serving_default", or else the
+// only signature.
 Result<Signature> ChooseSignature(const pb::MetaGraphDef& graph, const std::string& wanted);
-// The nodes that restore the variables and initialise the tables, or empty strings.
+// Return the node that restores the variables and the node that initialises the tables, or an empty string if
+// there is none.
 std::string RestoreNode(const pb::MetaGraphDef& graph);
 std::string InitNode(const pb::MetaGraphDef& graph);
 

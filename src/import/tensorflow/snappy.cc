@@ -16,7 +16,8 @@ bool TakeNumber(std::string_view& bytes, size_t width, size_t& value) {
   return true;
 }
 
-// The upper 6 bits of the tag are the length - 1, or from 60 on the width of the number that holds it.
+// The upper 6 bits of the tag are the length minus 1. If they are 60 or more, the length minus 1 follows as a
+// number of (upper 6 bits - 59) bytes.
 bool Literal(std::string_view& in, unsigned tag, size_t size, std::string& out) {
   size_t length = tag >> 2;
   if (length >= 60 && !TakeNumber(in, length - 59, length)) return false;

@@ -1,4 +1,4 @@
-// How converters read attributes. An attribute that is absent has the default of TensorFlow's registry.
+// Reads attributes for converters. An attribute that is absent has the default of TensorFlow's registry.
 #include "import/tensorflow/body_importer.h"
 #include "import/tensorflow/converter.h"
 #include "import/tensorflow/op_table.h"

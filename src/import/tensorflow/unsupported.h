@@ -1,4 +1,5 @@
-// Checks that Tern has a converter for every operator that a model needs.
+// Checks that Tern has a converter for every operator that a model needs, and that no needed node changes
+// variables.
 #pragma once
 #include <vector>
 

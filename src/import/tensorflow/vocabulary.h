@@ -7,7 +7,8 @@
 
 namespace tern::tensorflow {
 
-// Which part of a line is the key or the value: -2 means the line, -1 its number, others a column.
+// `key` and `value` say which part of a line is the key or the value. -2 means the entire line, -1 the number
+// of the line, and other numbers a column.
 struct Vocabulary {
   int64_t key = -2, value = -1;
   int64_t size = -1;   // the number of lines that count; -1 means all

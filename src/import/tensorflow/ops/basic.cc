@@ -1,4 +1,4 @@
-// Converts constants, variables, calls, and operators that pass a tensor on.
+// Converts constants, variables, calls, and operators that return their input.
 #include "import/tensorflow/body_importer.h"
 #include "import/tensorflow/proto_tensor.h"
 

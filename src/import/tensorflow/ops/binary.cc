@@ -30,7 +30,7 @@ Converter Kind(const char* kind) {
 Value* Zero(TfNode& n, Value* x) { return n.Like(x, 0); }
 Value* Where(TfNode& n, Value* condition, Value* a, Value* b) { return n.Op("Where", {condition, a, b}); }
 
-// Whether all elements are known to be at least 0. Dims of shapes are.
+// Returns whether all elements are known to be at least 0, as dims of shapes are.
 bool NonNegative(const Value* v) {
   if (v->content)
     return std::all_of(v->content->begin(), v->content->end(), [](const Dim& d) { return d.NonNegative(); });
@@ -161,7 +161,7 @@ Status ClipByValue(TfNode& n) {
   });
 }
 
-// Tern shifts unsigned integers.
+// Casts signed integers to unsigned ones, because Tern shifts only unsigned integers.
 Status Shift(TfNode& n, const char* kind) {
   const DType own = n.TypeOf(0);
   if (IsUnsignedInt(own) || std::string_view(kind) == "shift_left") {
@@ -173,7 +173,7 @@ Status Shift(TfNode& n, const char* kind) {
     n.Out(0, n.Cast(n.Binary(kind, n.Cast(n.In(0), to), n.Cast(n.In(1), to)), own));
     return {};
   }
-  // An arithmetic shift divides by a power of two and rounds down: x < 0 is -1 - x shifted.
+  // An arithmetic right shift of a negative x is -1 - ((-1 - x) shifted as an unsigned integer).
   const DType to = own == DType::kI8    ? DType::kU8
                    : own == DType::kI16 ? DType::kU16
                    : own == DType::kI32 ? DType::kU32

@@ -21,7 +21,7 @@ Status InlineBranch(TfNode& n, const std::string& function, int first) {
   return {};
 }
 
-// The number of results that are no handles.
+// Returns the number of results that are not handles.
 int TensorResults(TfNode& n, const std::string& function) {
   const auto found = n.model().functions.find(function);
   if (found == n.model().functions.end()) return 0;
@@ -46,7 +46,8 @@ Status If(TfNode& n) {
   return {};
 }
 
-// Nested conditions: index 0, else index 1, …, else the last branch.
+// Emits nested conditions. They test index 0, then index 1, and so on. The innermost one also has the last
+// branch.
 Result<std::vector<Edge>> CaseFrom(TfNode& n, Value* index, const std::vector<std::string>& branches,
                                    size_t at, Graph& graph) {
   if (at + 1 == branches.size()) return n.importer().Call(branches[at], ArgsFrom(n, 1), graph, n.name());
@@ -78,7 +79,7 @@ Status Case(TfNode& n) {
   return {};
 }
 
-// Returns for each argument whether the loop passes it on unchanged. Such arguments are not states.
+// Returns for each argument whether the body returns it unchanged. Such arguments are not states of the loop.
 std::vector<bool> Invariants(const Body& body) {
   std::vector<bool> out;
   const auto& signature = body.function->signature();

@@ -7,7 +7,7 @@
 
 namespace tern::tensorflow {
 
-// A scalar as a truth value.
+// Converts a scalar to a bool, as TensorFlow does for conditions.
 Value* Truth(TfNode& n, Value* x);
 
 // Converts a branch into `graph` and returns its results. `outputs` is the number of results that are
@@ -15,13 +15,13 @@ Value* Truth(TfNode& n, Value* x);
 using BranchMaker = std::function<Result<std::vector<Edge>>(Graph& graph)>;
 Result<std::vector<Edge>> Branch(TfNode& n, Value* condition, const BranchMaker& yes, const BranchMaker& no,
                                  int outputs);
-// The same, with a builder of another graph.
+// Like Branch, with a builder of another graph.
 Result<std::vector<Edge>> BranchIn(TfNode& n, Builder& b, Value* condition, const BranchMaker& yes,
                                    const BranchMaker& no, int outputs);
 
 struct LoopParts {
   std::vector<Edge> inputs;
-  std::vector<bool> invariant;  // per input: the body passes it on without a change
+  std::vector<bool> invariant;  // per input, true if the body returns it unchanged
   std::function<Result<Edge>(const std::vector<Edge>& args, Graph& graph)> condition;
   std::function<Result<std::vector<Edge>>(const std::vector<Edge>& args, Graph& graph)> body;
 };
@@ -29,8 +29,8 @@ struct LoopParts {
 // iteration.
 Result<std::vector<Edge>> RunLoop(TfNode& n, const LoopParts& parts);
 
-// The value of an edge in this graph, in TensorFlow's layout. A list becomes a sequence. Null if the edge is
-// a handle.
+// Returns the value of an edge in this graph, in TensorFlow's layout. A list becomes a sequence. Returns null
+// if the edge is a handle.
 Value* Materialise(Builder& b, Edge& edge);
 
 }  // namespace tern::tensorflow

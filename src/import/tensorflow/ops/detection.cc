@@ -7,7 +7,7 @@ namespace {
 Value* F32(TfNode& n, Value* x) { return n.Cast(n.Vector(x), DType::kF32); }
 Value* I64(TfNode& n, Value* x) { return n.Cast(n.Vector(x), DType::kI64); }
 
-// The indices of the selected boxes (i64[k]), for boxes [n, 4] and scores [n].
+// Returns the indices of the selected boxes (i64[k]), for boxes [n, 4] and scores [n].
 Value* Select(TfNode& n, Value* max_output, Value* iou, Value* score) {
   Value* boxes = n.Unsqueeze(n.Cast(n.In(0), DType::kF32), {0});
   Value* scores = n.Unsqueeze(n.Cast(n.In(1), DType::kF32), {0, 1});

@@ -23,7 +23,8 @@ Value* BesideChannelsFirst(TfNode& n, int i, int rank) {
   return nullptr;
 }
 
-// Whether the inputs 0 to count - 1 can be used with channels first. Fills `values` then.
+// Returns whether the inputs 0 to `count` - 1 can be used with channels first. If so, stores them in
+// `values`.
 bool ChannelsFirstInputs(TfNode& n, int count, std::vector<Value*>& values) {
   int rank = 0;
   for (int i = 0; i < count; ++i)

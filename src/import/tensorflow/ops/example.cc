@@ -31,7 +31,7 @@ Result<std::vector<int64_t>> ShapeOf(TfNode& n, const std::string& key, const pb
   return std::vector<int64_t>(dims->begin(), dims->end());
 }
 
-// One op per feature. An empty default means that the feature is required.
+// Emits one op per feature. An empty default means that the feature is required.
 Status AddFeatures(TfNode& n, const DenseFeatures& dense, int first_output) {
   const pb::AttrValue* types = n.Raw("Tdense");
   const pb::AttrValue* shapes = n.Raw("dense_shapes");
@@ -52,7 +52,7 @@ Status AddFeatures(TfNode& n, const DenseFeatures& dense, int first_output) {
   return {};
 }
 
-// serialized, names, sparse_keys…, dense_keys…, dense_defaults…
+// Inputs: serialized, names, sparse_keys…, dense_keys…, dense_defaults….
 Status ParseExample(TfNode& n) {
   const int64_t sparse = n.Int("Nsparse"), count = n.Int("Ndense");
   if (sparse > 0) return n.NotYet("sparse features");
@@ -66,7 +66,7 @@ Status ParseExample(TfNode& n) {
   return AddFeatures(n, dense, 0);
 }
 
-// serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults…
+// Inputs: serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults….
 Status ParseExampleV2(TfNode& n) {
   if (n.Int("num_sparse") > 0) return n.NotYet("sparse features");
   const Tensor* ragged = n.Constant(4);

@@ -142,7 +142,7 @@ Status InvertPermutation(TfNode& n) {
   return {};
 }
 
-// The slices of x with partition k, for each k.
+// Returns, for each k, the slices of x whose partition is k.
 Status DynamicPartition(TfNode& n) {
   const int64_t count = n.Int("num_partitions");
   if (count < 1 || count > 10000) return n.Bad("num_partitions is ", count);
@@ -183,7 +183,7 @@ Status DynamicStitch(TfNode& n) {
   return {};
 }
 
-// The elements of x that are not in y, and their positions.
+// Returns the elements of x that are not in y, and their positions.
 Status ListDiff(TfNode& n) {
   TERN_ASSIGN(const DType index, n.DTypeAttr("out_idx"));
   Value* same = n.Binary("equal", n.Unsqueeze(n.In(0), {1}), n.Unsqueeze(n.In(1), {0}));
@@ -194,7 +194,7 @@ Status ListDiff(TfNode& n) {
   return {};
 }
 
-// How many of the sorted numbers are smaller (or not larger) than each value, per row.
+// Counts, per row, how many of the sorted numbers are smaller (or not larger) than each value.
 Status Bound(TfNode& n, const char* compare) {
   TERN_ASSIGN(const DType to, n.DTypeAttr("out_type"));
   Value* below = n.Binary(compare, n.Unsqueeze(n.In(0), {1}), n.Unsqueeze(n.In(1), {2}));
@@ -211,7 +211,7 @@ Status Bucketize(TfNode& n) {
   return {};
 }
 
-// The number (or the sum of weights) of elements that equal 0, 1, …, size - 1, per row.
+// Counts, per row, the elements that equal 0, 1, …, size - 1, or sums their weights.
 Status Bincount(TfNode& n) {
   Value *x = n.In(0), *weights = n.In(2);
   TERN_ASSIGN(const int rank, n.RankOf(x));
@@ -237,7 +237,7 @@ Status Bincount(TfNode& n) {
   return {};
 }
 
-// sparse_indices, output_shape, sparse_values, default_value
+// Inputs: sparse_indices, output_shape, sparse_values, default_value.
 Status SparseToDense(TfNode& n) {
   Value *indices = n.In(0), *values = n.In(2);
   TERN_ASSIGN(const int rank, n.RankOf(indices));

@@ -17,7 +17,7 @@ Value* Mul(TfNode& n, Value* a, Value* b) { return n.Binary("mul", a, b); }
 Value* Positive(TfNode& n, Value* x) { return n.Binary("greater", x, n.Like(x, 0)); }
 Value* Plus(TfNode& n, Value* x, double v) { return n.Binary("add", x, n.Like(x, v)); }
 
-// gradients, features
+// Inputs: gradients, features.
 Value* ReluGrad(TfNode& n, Value* g, Value* x) { return Where(n, Positive(n, x), g, n.Like(g, 0)); }
 Value* Relu6Grad(TfNode& n, Value* g, Value* x) {
   return Where(n, n.Binary("and", Positive(n, x), n.Binary("less", x, n.Like(x, 6))), g, n.Like(g, 0));
@@ -30,7 +30,7 @@ Value* SoftsignGrad(TfNode& n, Value* g, Value* x) {
   Value* d = Plus(n, n.Unary("abs", x), 1);
   return n.Binary("div", g, Mul(n, d, d));
 }
-// gradients, outputs
+// Inputs: gradients, outputs.
 Value* EluGrad(TfNode& n, Value* g, Value* y) {
   return Where(n, n.Binary("less", y, n.Like(y, 0)), Mul(n, g, Plus(n, y, 1)), g);
 }
@@ -39,7 +39,7 @@ Value* SeluGrad(TfNode& n, Value* g, Value* y) {
   return Where(n, n.Binary("less", y, n.Like(y, 0)), Mul(n, g, Plus(n, y, kScaleAlpha)),
                Mul(n, g, n.Like(g, kScale)));
 }
-// y, dy
+// Inputs: y, dy.
 Value* SigmoidGrad(TfNode& n, Value* y, Value* dy) {
   return Mul(n, dy, Mul(n, y, n.Binary("sub", n.Like(y, 1), y)));
 }

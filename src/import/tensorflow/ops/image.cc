@@ -27,7 +27,7 @@ Status Resize(TfNode& n, AttrList attrs, bool to_float) {
   return {};
 }
 
-// The weights of averaging `from` pixels to `to` pixels, as a matrix [to, from].
+// Returns the weights that average `from` pixels to `to` pixels, as a matrix [to, from].
 Tensor AreaWeights(int64_t from, int64_t to) {
   std::vector<double> w(static_cast<size_t>(from * to), 0);
   const double scale = static_cast<double>(from) / static_cast<double>(to);
@@ -66,7 +66,7 @@ Value* Positions(TfNode& n, Value* start, Value* end, int64_t size) {
   return n.Binary("add", start, n.Binary("mul", t, n.Binary("sub", end, start)));
 }
 
-// The start and end of a region whose bins have the samples at their centres: [boxes, 1].
+// Returns the start and end, [boxes, 1], of a region whose bins have the samples at their centres.
 std::pair<Value*, Value*> Region(TfNode& n, Value* start, Value* end, Value* last, int64_t size) {
   Value* half = n.b.Scalar(DType::kF32, 0.5);
   Value *first = n.Binary("mul", start, last), *final = n.Binary("mul", end, last);
@@ -82,7 +82,7 @@ std::pair<Value*, Value*> Region(TfNode& n, Value* start, Value* end, Value* las
           n.Binary("add", from, n.Binary("mul", step, n.b.Scalar(DType::kF32, static_cast<double>(size))))};
 }
 
-// image, boxes [n, (y1, x1, y2, x2)], box_ind, crop_size
+// Inputs: image, boxes [n, (y1, x1, y2, x2)], box_ind, crop_size.
 Status CropAndResize(TfNode& n) {
   if (n.Text("method") != "bilinear") return n.NotYet("the method '", n.Text("method"), "'");
   TERN_ASSIGN(const auto size, n.Longs(3, "crop_size"));

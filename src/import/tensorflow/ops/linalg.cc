@@ -19,7 +19,7 @@ Status BandPart(TfNode& n) {
   return {};
 }
 
-// A bool matrix [rows, columns] that is true on diagonal k. Dims are i64[1].
+// Returns a bool matrix [rows, columns] that is true on diagonal k. `rows` and `columns` are i64[1].
 Value* DiagonalMask(TfNode& n, Value* rows, Value* columns, int64_t k) {
   const auto range = [&](Value* end) {
     return n.Op("Range", {n.b.Scalar(DType::kI64, 0), n.Scalar(end), n.b.Scalar(DType::kI64, 1)});
@@ -59,7 +59,7 @@ Status MatrixDiag(TfNode& n) {
   return {};
 }
 
-// The diagonal of the top left square, by a sum over the columns.
+// Extracts the diagonal of the top left square by a sum over the columns.
 Status MatrixDiagPart(TfNode& n) {
   if (n.InputCount() > 1) TERN_TRY(MainDiagonal(n, 1));
   Value* x = n.In(0);

@@ -4,14 +4,15 @@
 
 namespace tern::tensorflow {
 
-// A list of `count` (i64[1]) elements that are not set. `shape` is their shape, as far as it is known.
+// Returns a list of `count` (i64[1]) elements that are not set. `shape` is their shape, as far as it is
+// known.
 Edge ReserveList(TfNode& n, DType dtype, const Shape& shape, Value* count);
-// The list as a sequence.
+// Returns the list as a sequence.
 Value* SequenceOf(TfNode& n, Edge& list);
 Value* ListItem(TfNode& n, Edge& list, Value* index);
 Value* ListWith(TfNode& n, Edge& list, Value* index, Value* item);
 Value* ListLength(TfNode& n, Edge& list);  // i64[1]
-// The elements along a new first axis. `shape` is the shape of an element, as far as it is known.
+// Returns the elements along a new first axis. `shape` is the shape of an element, as far as it is known.
 Value* StackList(TfNode& n, Edge& list, const Shape& shape);
 Edge ListFrom(Value* tensor);  // the slices of a tensor along its first axis
 

@@ -14,7 +14,7 @@ Status Empty(TfNode& n) {
   return {};
 }
 
-// x, i, v: changes rows i of x.
+// Returns a converter that changes rows i of x by v. Inputs: x, i, v.
 Converter Inplace(const char* reduction, bool negate) {
   return [=](TfNode& n) -> Status {
     Value* v = negate ? n.Unary("neg", n.In(2)) : n.In(2);
@@ -24,7 +24,7 @@ Converter Inplace(const char* reduction, bool negate) {
   };
 }
 
-// a_indices [n, 2], a_values, a_shape, b
+// Inputs: a_indices [n, 2], a_values, a_shape, b.
 Status SparseDenseProduct(TfNode& n) {
   Value* values = n.In(1);
   Value* zeros = n.Op("Fill", {n.In(2)}, {{"value", n.Numbers(values->type.dtype, {1}, {0})}});
@@ -48,7 +48,8 @@ Value* Polynomial(TfNode& n, Value* x, const std::vector<double>& coefficients) 
   return y;
 }
 
-// Abramowitz and Stegun 9.8.1 to 9.8.4. `scaled` leaves out the factor exp(|x|).
+// Uses the polynomials of Abramowitz and Stegun, 9.8.1 to 9.8.4. If `scaled` is true, leaves out the factor
+// exp(|x|).
 Value* Bessel(TfNode& n, Value* x, int order, bool scaled) {
   Value *a = n.Unary("abs", x), *limit = n.Like(x, 3.75), *ratio = n.Binary("div", a, limit);
   Value* t = n.Binary("mul", ratio, ratio);
@@ -77,7 +78,7 @@ Value* Bessel(TfNode& n, Value* x, int order, bool scaled) {
   return n.Op("Where", {n.Binary("less", a, limit), small, large});
 }
 
-// For x >= 0.5: Stirling's series at x + 8, and the recurrence down to x.
+// Requires x >= 0.5. Uses Stirling's series at x + 8, and the recurrence down to x.
 Value* LgammaPositive(TfNode& n, Value* x) {
   Value* product = x;
   for (int k = 1; k < 8; ++k) product = n.Binary("mul", product, n.Binary("add", x, n.Like(x, k)));

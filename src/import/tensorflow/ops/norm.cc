@@ -50,7 +50,7 @@ Status FusedBatchNorm(TfNode& n) {
   return {};
 }
 
-// t, mean, variance, beta, gamma
+// Inputs: t, mean, variance, beta, gamma.
 Status GlobalNorm(TfNode& n) {
   Value* x = n.ChannelsFirst(0);
   Value *scale = n.In(4), *bias = n.In(3);

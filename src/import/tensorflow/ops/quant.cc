@@ -7,7 +7,8 @@
 namespace tern::tensorflow {
 namespace {
 
-// The range [min, max], moved so that 0 is one of the levels. Works on scalars and on one value per channel.
+// The range [min, max], shifted so that 0 is one of the levels. The values are scalars, or have one element
+// per channel.
 struct Range {
   Value *min, *max, *scale;
 };
@@ -51,7 +52,8 @@ Status FakeQuantArgs(TfNode& n) {
   return FakeQuantWith(n, n.b.Scalar(DType::kF32, n.Float("min")), n.b.Scalar(DType::kF32, n.Float("max")));
 }
 
-// Rounds to the levels of a quantization without zero point, to signed or unsigned integers.
+// Rounds to the levels of a quantization without zero point. The levels are signed or unsigned integers times
+// the scale.
 Status QuantizeAndDequantize(TfNode& n) {
   const bool is_signed = n.Bool("signed_input"), given = n.Bool("range_given");
   const bool narrow = n.HasAttr("narrow_range") && n.Bool("narrow_range");
@@ -89,7 +91,7 @@ Status QuantizeAndDequantize(TfNode& n) {
   return {};
 }
 
-// The levels of a quantized type.
+// Returns the smallest and the largest level of a quantized type.
 Result<std::pair<double, double>> Levels(TfNode& n, DType dtype) {
   switch (dtype) {
     case DType::kU8:

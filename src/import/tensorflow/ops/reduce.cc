@@ -97,7 +97,7 @@ Status NthElement(TfNode& n) {
   return {};
 }
 
-// Whether the target's score is among the k best.
+// Returns whether the target's score is among the k best.
 Status InTopK(TfNode& n, Value* k) {
   Value *scores = n.In(0), *target = n.Cast(n.In(1), DType::kI64);
   Value* depth = n.Scalar(n.DimOf(scores, 1));

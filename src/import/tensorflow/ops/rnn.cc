@@ -9,7 +9,7 @@ Value* Gate(TfNode& n, Value* gates, Value* size, int64_t i) {
   return n.Op("Slice", {gates, at(i), at(i + 1), n.b.Ints({1})});
 }
 
-// x, cs_prev, h_prev, w, wci, wcf, wco, b; the gates are in the order i, c, f, o.
+// Inputs: x, cs_prev, h_prev, w, wci, wcf, wco, b. The gates are in the order i, c, f, o.
 Status LstmCell(TfNode& n) {
   Value *x = n.In(0), *c_prev = n.In(1), *h_prev = n.In(2), *size = n.DimOf(c_prev, 1);
   const bool peephole = n.Bool("use_peephole");
@@ -31,7 +31,7 @@ Status LstmCell(TfNode& n) {
   return {};
 }
 
-// x, h_prev, w_ru, w_c, b_ru, b_c
+// Inputs: x, h_prev, w_ru, w_c, b_ru, b_c.
 Status GruCell(TfNode& n) {
   Value *x = n.In(0), *h = n.In(1), *size = n.DimOf(h, 1);
   Value* gates = n.Unary("sigmoid", n.Binary("add", n.Op("MatMul", {n.Concat({x, h}, 1), n.In(2)}), n.In(4)));

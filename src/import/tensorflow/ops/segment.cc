@@ -50,7 +50,7 @@ Value* LastPlusOne(TfNode& n, Value* ids) {
 
 Value* CountOf(TfNode& n, int i) { return n.Cast(n.Vector(n.In(i)), DType::kI64); }
 
-// Rows per segment, as a column that broadcasts against the sums.
+// Returns the number of rows per segment, as a column that broadcasts against the sums.
 Result<Value*> Sizes(TfNode& n, Value* x, Value* ids, Value* count) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   Value* ones = n.Op("Fill", {n.ShapeOf(ids)}, {{"value", n.Numbers(x->type.dtype, {1}, {1})}});
@@ -94,7 +94,7 @@ Status Mean(TfNode& n) {
   return {};
 }
 
-// Rows with negative ids are dropped: they go to one more row, which is cut off.
+// Rows with negative ids are dropped. They are added to an additional row, which is removed at the end.
 Status Unsorted(TfNode& n, const char* kind) {
   Value *x = n.In(0), *ids = n.Cast(n.In(1), DType::kI64), *count = CountOf(n, 2);
   TERN_ASSIGN(const int rank, n.RankOf(ids));

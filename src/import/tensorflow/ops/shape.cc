@@ -276,7 +276,7 @@ Status BroadcastTo(TfNode& n) {
   return {};
 }
 
-// The shape of the sum of two tensors that have these shapes.
+// Returns the shape of the sum of two tensors that have these shapes.
 Status BroadcastArgs(TfNode& n) {
   const DType to = n.TypeOf(0);
   const auto like = [&](int i) {

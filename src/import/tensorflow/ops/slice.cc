@@ -7,7 +7,7 @@
 namespace tern::tensorflow {
 namespace {
 
-// What StridedSlice's attributes say about one entry of begin, end and strides.
+// Describes one entry of begin, end and strides of a StridedSlice, as the attributes of the node say.
 struct Entry {
   int64_t axis = 0;     // of the input
   bool shrink = false;  // take one element and drop the axis
@@ -53,7 +53,7 @@ Result<Spec> SpecOf(TfNode& n, int count, int rank) {
   return spec;
 }
 
-// The elements of a vector that may be known or not.
+// The elements of a vector. Each may be known or unknown.
 class Items {
  public:
   Items(TfNode& n, Value* v) : n_(n), v_(v) {

@@ -1,4 +1,5 @@
-// Converts TensorArray operators of TF1. The flow carries the elements, the handle their type.
+// Converts TensorArray operators of TF1. The flow is the list of elements, and the handle contains their
+// type.
 #include "import/tensorflow/ops/list.h"
 
 namespace tern::tensorflow {
@@ -23,20 +24,20 @@ Status Read(TfNode& n) {
   return {};
 }
 
-// handle, index, value, flow
+// Inputs: handle, index, value, flow.
 Status Write(TfNode& n) {
   n.Out(0, ListWith(n, n.At(3), n.In(1), n.In(2)));
   return {};
 }
 
-// handle, indices, flow
+// Inputs: handle, indices, flow.
 Status Gather(TfNode& n) {
   TERN_ASSIGN(const Shape element, n.ShapeAttr("element_shape"));
   n.Out(0, n.Op("Gather", {StackList(n, n.At(2), element), n.In(1)}, {{"axis", 0}}));
   return {};
 }
 
-// handle, indices, value, flow
+// Inputs: handle, indices, value, flow.
 Status Scatter(TfNode& n) {
   Value* value = n.In(2);
   TERN_ASSIGN(const int rank, n.RankOf(value));

@@ -4,7 +4,7 @@
 namespace tern::tensorflow {
 namespace {
 
-// A shape that an input gives, as far as it is known. A scalar -1 means an unknown rank.
+// Returns the shape that an input contains, as far as it is known. A scalar -1 means an unknown rank.
 Shape ShapeInput(TfNode& n, int i) {
   const Value* v = n.In(i);
   if (v->type.shape.rank() == 0 || v->type.shape.rank() < 0) return {};
@@ -93,7 +93,7 @@ Status Gather(TfNode& n) {
   return {};
 }
 
-// The elements of `tensor` at positions `indices` of a list that has `count` (i64[1]) elements.
+// Writes the elements of `tensor` to the positions `indices` of a list of `count` (i64[1]) elements.
 Status ScatterInto(TfNode& n, Value* tensor, Value* indices, Value* count) {
   TERN_ASSIGN(const int rank, n.RankOf(tensor));
   std::vector<Value*> dims = {count};

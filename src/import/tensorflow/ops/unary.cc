@@ -66,7 +66,7 @@ Value* IsFinite(TfNode& n, Value* x) {
   return n.Unary("not", n.Binary("or", n.Op("IsInf", {x}), n.Unary("isnan", x)));
 }
 
-// Winitzki's formula for a start, then two steps of Newton's method.
+// Starts with Winitzki's formula, and then does two steps of Newton's method.
 Value* Erfinv(TfNode& n, Value* x) {
   const double a = 0.147, two_pi_a = 2 / (M_PI * a);
   Value* one = n.Like(x, 1);

@@ -6,13 +6,14 @@
 
 namespace tern::tensorflow {
 
-// Whether the attribute data_format says that channels are on axis 1. Fails for other formats.
+// Returns true if the attribute data_format says that channels are axis 1, and false if they are the last
+// axis. Fails for other formats.
 Result<bool> IsChannelsFirst(TfNode& n);
-// The entries of a list with one entry per axis that belong to spatial axes.
+// `list` has one entry per axis. Returns the entries of the spatial axes.
 Result<std::vector<int64_t>> Spatial(TfNode& n, const std::vector<int64_t>& list, bool channels_first,
                                      const char* what);
-// The attributes strides, dilations, pads and auto_pad of a Tern op. x is [N, C, spatial…]. `kernel` are the
-// spatial sizes of the window.
+// Returns the attributes strides, dilations, pads and auto_pad of a Tern op. x is [N, C, spatial…]. `kernel`
+// are the spatial sizes of the window.
 Result<AttrList> WindowAttrs(TfNode& n, const Value* x, const std::vector<int64_t>& kernel,
                              bool channels_first, const std::vector<int64_t>& strides,
                              const std::vector<int64_t>& dilations);
