@@ -13,9 +13,9 @@ namespace tern::tflite {
 
 class GraphImporter;
 
-// Images are stored as [N, H, W, C] (kLast). Convolutions and what follows them are imported as [N, C, H, W]
-// (kFirst). The importer keeps up to two values of a tensor with 4 dims, one per layout, and adds a Transpose
-// where a layout is needed that does not exist yet.
+// Images are stored as [N, H, W, C] (kLast). Convolutions, and elementwise operators that read their results,
+// are imported as [N, C, H, W] (kFirst). The importer keeps up to two values of a tensor with 4 dims, one per
+// layout, and adds a Transpose where a layout is needed that does not exist yet.
 enum class Layout { kLast, kFirst };
 
 // An operator during import. A converter reads its inputs and options, emits Tern ops through `b`, and sets
@@ -43,15 +43,16 @@ class LiteNode {
   Value* Real(int i, Layout layout = Layout::kLast);
   // Returns Real(i), or null if the input is absent.
   Value* OptionalReal(int i) { return Has(i) ? Real(i) : nullptr; }
-  // kFirst if the input exists only as [N, C, H, W], so that an op on each element should compute in this
+  // Returns kFirst if the input exists only as [N, C, H, W]. An elementwise op should then compute in this
   // layout.
   Layout LayoutOf(int i) const;
-  // Returns real numbers with permuted dims. If the input is constant, the stored elements are permuted now.
+  // Returns real numbers with permuted dims. If the input is constant, the import permutes the stored
+  // elements.
   Value* RealPermuted(int i, const std::vector<int64_t>& perm);
 
   // Sets an output. If its element type is not the one that the file states, adds a Cast.
   void Out(int i, Value* value, Layout layout = Layout::kLast);
-  // Sets an output to real numbers, which are quantized if the output is.
+  // Sets an output to real numbers. If the output is quantized, quantizes them.
   void OutReal(int i, Value* value, Layout layout = Layout::kLast);
   void OutResource(int i, int resource);
   bool Wants(int output) const { return output < OutputCount(); }

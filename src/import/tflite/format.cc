@@ -1,4 +1,4 @@
-// How a TensorFlow Lite model is recognised.
+// Recognises TensorFlow Lite models.
 #include <cstdint>
 #include <cstring>
 

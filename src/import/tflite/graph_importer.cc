@@ -164,7 +164,7 @@ Value* GraphImporter::Real(int tensor, Layout layout, Builder& b) {
 Value* GraphImporter::Dequantize(Value* v, const TensorInfo& info, int axis, Builder& b) {
   const Quantization& q = info.quant;
   if (q.block_size > 0) return BlockScaled(v, info, b);
-  if (!IsInt(v->type.dtype)) {  // an earlier error leaves the type unknown; it is then the one reported
+  if (!IsInt(v->type.dtype)) {  // after an earlier error the type is unknown, and b keeps that error
     b.Fail(InvalidModel(info.Describe(), ": is quantized, but its values are ", v->type.ToString()));
     return v;
   }
@@ -193,7 +193,7 @@ Value* GraphImporter::BlockScaled(Value* v, const TensorInfo& info, Builder& b) 
     return fail(InvalidModel(info.Describe(), " has ", CountOf(dims), " blocks, but ", scale->constant.size(),
                              " scales"));
   Value* scales = b.Const(Tensor::Of(DType::kF32, dims, ToDoubles(scale->constant)));
-  // A zero point tensor that is absent or 0 (the first tensor) means that there are none.
+  // If the index of the zero point tensor is -1 or 0, the blocks have no zero points.
   if (q.block_zeros > 0) return fail(Unsupported(info.Describe(), ": zero points of blocks"));
   return b.Op("Dequantize", {v, scales},
               {{"axis", static_cast<int64_t>(info.dims.size()) - 1}, {"block_size", q.block_size}});

@@ -36,7 +36,7 @@ class GraphImporter {
 
   // Reads the tensors of the subgraph and converts its operators. `inputs` are the inputs of the subgraph.
   Status Import(const std::vector<Operand>& inputs);
-  // Reads the descriptions of the tensors. Import calls it, too.
+  // Reads the descriptions of the tensors. Import calls this function too.
   Status ReadTensors();
   // Returns the outputs of the subgraph, each in the type that the file states.
   Result<std::vector<Operand>> Outputs();

@@ -42,7 +42,8 @@ std::string NameOf(const Model& model, int subgraph, const TensorInfo& info, int
   return name.empty() ? StrCat(output ? "output_" : "input_", index) : name;
 }
 
-// The first dim of all inputs is the batch. Other dynamic dims have the name of their input and their number.
+// A dynamic first dim gets the symbol "batch" in all inputs. Any other dynamic dim gets the symbol NAME_AXIS,
+// such as "x_1".
 Type InputType(const TensorInfo& info, const std::string& name) {
   std::vector<Dim> dims;
   for (size_t i = 0; i < info.dims.size(); ++i) {

@@ -147,8 +147,8 @@ Result<Buffer> Model::Range(uint64_t offset, uint64_t size, const std::string& w
   return source_->bytes.Slice(offset, size);
 }
 
-// In a file of more than 2 GB, the bytes of a buffer are behind the flatbuffer, at `offset`. The values 0 and
-// 1 mean that the bytes are not there.
+// In a file of more than 2 GB, the bytes of a buffer may follow the flatbuffer, at `offset`. The offsets 0
+// and 1 mean that they do not.
 Result<Buffer> Model::DataOf(const fb::Tensor& tensor) const {
   if (tensor.external_buffer() != 0) return ExternalData(tensor);
   if (!SizeOf(root_->buffers())) return Buffer();

@@ -1,4 +1,4 @@
-// Variables and tables: things that operators of a model refer to by handles.
+// Variables and tables, to which operators of a model refer by handles.
 #pragma once
 #include <map>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace tern::tflite {
 
-// A resource has a number, which the tensors of type resource stand for.
+// Each resource has a number. A tensor of type resource stands for this number.
 struct Resource {
   std::string name;
   bool table = false;
-  // Of a table: constants, once the table is filled.
+  // For a table: its contents, which are constants. They are set when the table is filled.
   DType key_type = DType::kInvalid, value_type = DType::kInvalid;
   Tensor keys, values;
-  // Of a variable: the type of its value, if an operator states it. `changes` says whether a run may assign
-  // it, except in an initialization (CALL_ONCE).
+  // For a variable: the type of its value, if an operator states it. `changes` is true if a run may assign
+  // the variable outside of an initialization (CALL_ONCE).
   Type type;
   bool changes = false;
   Value* past = nullptr;  // the state's input
@@ -25,7 +25,7 @@ struct Resource {
 
 class Resources {
  public:
-  // Returns the number of the resource with this name, which is made if it does not exist.
+  // Returns the number of the resource with this name. Creates the resource if it does not exist.
   int Number(const std::string& name);
   Resource& at(int number) { return all_[static_cast<size_t>(number)]; }
   int size() const { return static_cast<int>(all_.size()); }
@@ -34,8 +34,8 @@ class Resources {
   std::vector<Resource> all_;
 };
 
-// The current values of variables in one graph. A graph of control flow starts with those of the graph around
-// it.
+// The current values of variables in one graph. In a nested graph, a variable initially has its value from
+// the enclosing graph.
 class Variables {
  public:
   explicit Variables(const Variables* outer = nullptr) : outer_(outer) {}

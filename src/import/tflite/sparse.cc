@@ -1,5 +1,6 @@
-// Sparse tensors. The dims of a tensor are split into blocks and visited in the traversal order. Each level
-// of the traversal is dense, or compressed: it lists the indices that occur, as in the format CSR.
+// Reads sparse tensors. The dims of a tensor are split into blocks and visited in the traversal order. Each
+// level of the traversal is dense or compressed. A compressed level lists the indices that occur, as in the
+// format CSR.
 #include <algorithm>
 #include <cstring>
 

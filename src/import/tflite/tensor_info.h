@@ -8,14 +8,15 @@
 
 namespace tern::tflite {
 
-// real = (stored - zero) * scale. With one scale per index of `axis`, or per block of `block_size` elements
-// along the last axis.
+// real = (stored - zero) * scale. There is one scale for all elements, one per index of `axis`, or one per
+// block of `block_size` elements along the last axis.
 struct Quantization {
   std::vector<float> scales;
   std::vector<int64_t> zeros;  // as many as scales, or empty if all are 0
   int axis = 0;
   int64_t block_size = 0;  // 0: no blocks
-  int block_scales = -1;   // with blocks: the tensor of the scales, and of the zero points or -1
+  int block_scales = -1;   // with blocks: the index of the tensor with the scales
+  // With blocks: the index of the tensor with the zero points; -1 or 0 if there is none.
   int block_zeros = -1;
 
   bool one_scale() const { return scales.size() == 1; }

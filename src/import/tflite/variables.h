@@ -1,4 +1,4 @@
-// The values that a model keeps between runs become states of the graph.
+// Makes the values that a model keeps between runs states of the graph.
 #pragma once
 #include "import/tflite/graph_importer.h"
 

@@ -49,12 +49,13 @@ Status CallOnce(LiteNode& n) {
 }
 
 // Appends the values that variables have at the end of the graph, in the order of `assigned`. A variable that
-// the graph does not assign has its value from before.
+// the graph does not assign keeps its value.
 void AddVariableOutputs(GraphImporter& body, const std::set<int>& assigned, std::vector<Value*>& outputs) {
   for (int resource : assigned) outputs.push_back(body.variables().Find(resource));
 }
 
-// Copies outputs that are values of an enclosing graph or that occur twice: a graph must not return those.
+// Copies outputs that are values of an enclosing graph or that occur twice, because a graph must not return
+// such values.
 void OwnOutputs(Graph& graph, std::vector<Value*>& outputs, Builder& b) {
   std::set<Value*> seen;
   for (Value*& v : outputs)
@@ -79,8 +80,8 @@ Status If(LiteNode& n) {
     std::unique_ptr<GraphImporter> importer;
     std::vector<Value*> outputs;
   };
-  // The number of outputs is known only when both branches have been converted, so that they are converted
-  // into a trial node first.
+  // The number of outputs is known only after both branches are converted. Therefore the branches are first
+  // converted into a trial node.
   std::set<int> assigned;
   for (int trial : {0, 1}) {
     const int count = n.OutputCount() + static_cast<int>(assigned.size());
@@ -121,13 +122,13 @@ Status If(LiteNode& n) {
   return {};
 }
 
-// The type of a value that changes from one iteration to the next: its dims may change.
+// Returns the type with unknown dims, because the dims of a state may change between iterations.
 Type AnySize(Type type) {
   for (Dim& d : type.shape.dims) d = Dim::Unknown();
   return type;
 }
 
-// Whether a subgraph, or one that it calls, assigns variables.
+// Returns whether a subgraph, or one that it calls, assigns variables.
 bool Assigns(const Model& model, int subgraph, int depth = 0) {
   if (subgraph < 0 || subgraph >= model.subgraph_count() || depth > kMaxDepth ||
       !model.subgraph(subgraph).operators())
@@ -237,7 +238,7 @@ Status AssignVariable(LiteNode& n) {
   return {};
 }
 
-// A table belongs to the model, not to the operator: operators with one number share it.
+// A table belongs to the model, not to the operator. Operators with the same number share a table.
 Status Hashtable(LiteNode& n) {
   const int id =
       n.importer().context().resources.Number(StrCat("table ", n.Options<fb::HashtableOptions>().table_id()));

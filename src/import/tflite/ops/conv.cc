@@ -96,8 +96,8 @@ Status DepthwiseConv2D(LiteNode& n) {
   return {};
 }
 
-// The pads of a transposed convolution. `out` are the spatial sizes of the result. The pads at the start are
-// those of the convolution that maps the result to the input.
+// Returns the pads of a transposed convolution. `out` are the spatial sizes of the result. The pads at the
+// start are those of the convolution that maps the result to the input.
 Result<AttrList> TransposedPads(LiteNode& n, const Shape& x, const Shape& filter, const std::vector<Dim>& out,
                                 int first_kernel, const std::vector<int64_t>& strides,
                                 const std::vector<int64_t>& dilations, bool same) {

@@ -10,14 +10,14 @@
 namespace tern::tflite {
 namespace {
 
-// Appends zeros to the first axis so that it has `size` elements. Drops what is beyond.
+// Pads the first axis with zeros, or truncates it, to `size` elements.
 Value* PaddedTo(Builder& b, Value* v, Value* size) {
   v = b.Op("Slice", {v, b.Ints({0}), size, b.Ints({0})});
   Value* missing = Binary(b, "sub", size, DimOf(b, v, 0));
   return b.Op("Pad", {v, Joined(b, {b.Ints({0}), missing}, 0), nullptr, b.Ints({0})});
 }
 
-// The numbers of the boxes that remain, [k]. `boxes` is [n, 4], `scores` is [n].
+// Returns the indices of the boxes that remain, [k]. `boxes` is [n, 4], `scores` is [n].
 Value* Suppressed(Builder& b, Value* boxes, Value* scores, Value* most, Value* iou, Value* least) {
   Value* chosen =
       b.Op("NonMaxSuppression", {Unsqueezed(b, boxes, {0}), Unsqueezed(b, scores, {0, 1}), most, iou, least});
@@ -73,7 +73,8 @@ Result<PostProcess> ReadOptions(LiteNode& n) {
   return p;
 }
 
-// The corners [n, 4] of boxes that are encoded relative to anchors. Both have the centre, then the size.
+// Returns the corners [n, 4] of boxes that are encoded relative to anchors. Boxes and anchors contain the
+// centre, then the size.
 Value* Decoded(LiteNode& n, const PostProcess& p) {
   Builder& b = n.b;
   Value* scales = b.Const(Tensor::Of(DType::kF32, {4}, {p.y, p.x, p.h, p.w}));
@@ -97,7 +98,7 @@ struct Detections {
   Value* count = nullptr;  // the number of boxes, as a vector with one element
 };
 
-// The best classes of each box are found first. One suppression is computed for all classes.
+// Finds the best classes of each box first. Then runs one suppression for all classes.
 Detections Fast(Builder& b, const PostProcess& p, Value* boxes, Value* scores,
                 const std::vector<Value*>& thresholds) {
   const int64_t best = std::min(p.max_classes, p.classes);
@@ -110,7 +111,7 @@ Detections Fast(Builder& b, const PostProcess& p, Value* boxes, Value* scores,
   return {repeated, Flat(b, rows(top[1])), Flat(b, rows(top[0])), DimOf(b, chosen, 0)};
 }
 
-// A suppression per class. The results of all classes are sorted.
+// Runs one suppression per class. Sorts the results of all classes together.
 Detections Regular(Builder& b, const PostProcess& p, Value* boxes, Value* scores,
                    const std::vector<Value*>& thresholds) {
   Value* chosen =

@@ -30,7 +30,7 @@ std::function<Status(LiteNode&)> UnaryOf(const char* kind) {
   };
 }
 
-// A function on real numbers that `emit` composes.
+// Returns a converter for a function on real numbers, which `emit` builds from ops.
 std::function<Status(LiteNode&)> Composed(Value* (*emit)(LiteNode&, Value*)) {
   return [emit](LiteNode& n) -> Status {
     const Layout layout = n.LayoutOf(0);
@@ -70,8 +70,8 @@ std::function<Status(LiteNode&)> Bitwise(const char* kind) {
   };
 }
 
-// floor(a / b). Integer division truncates, so that the quotient is one too large if the signs differ and
-// there is a rest.
+// floor(a / b). Integer division truncates, so the quotient is one too large if the signs differ and the
+// remainder is not 0.
 Status FloorDiv(LiteNode& n) {
   Layout layout;
   const auto in = Operands(n, 2, true, layout);

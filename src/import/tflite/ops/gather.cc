@@ -4,8 +4,8 @@
 namespace tern::tflite {
 namespace {
 
-// The result has the dims of x before `axis`, those of the indices after the batch dims, and those of x after
-// `axis`.
+// The dims of the result are the dims of x before `axis`, the dims of the indices after the batch dims, and
+// the dims of x after `axis`.
 Status Gather(LiteNode& n) {
   const auto& o = n.Options<fb::GatherOptions>();
   Builder& b = n.b;
@@ -70,7 +70,7 @@ Status OneHot(LiteNode& n) {
   Builder& b = n.b;
   Value *on = Reshaped(b, n.In(2), {1}), *off = Reshaped(b, n.In(3), {1});
   Value* depth = Reshaped(b, Longs64(b, n.In(1)), {});
-  // Tern's indices count from the end if they are negative, but TensorFlow's select nothing.
+  // In Tern, a negative index counts from the end. In TensorFlow, it selects nothing.
   Value* indices = Longs64(b, n.In(0));
   indices = b.Op("Where", {Binary(b, "less", indices, b.Scalar(DType::kI64, 0)), depth, indices});
   n.Out(0, b.Op("OneHot", {indices, depth, Joined(b, {off, on}, 0)},
@@ -83,7 +83,8 @@ Status Where(LiteNode& n) {
   return {};
 }
 
-// The distinct elements in the order of their first occurrence, and the place of each element among them.
+// Returns the distinct elements in the order of their first occurrence, and the position of each element of x
+// among them.
 Status Unique(LiteNode& n) {
   const auto found = n.b.Ops("Unique", {n.In(0)}, {{"sorted", false}}, 3);
   n.Out(0, found[0]);
@@ -125,7 +126,7 @@ Status DynamicUpdateSlice(LiteNode& n) {
   return {};
 }
 
-// The number of boundaries that are at most x.
+// Returns the number of boundaries that are at most x.
 Status Bucketize(LiteNode& n) {
   const auto* boundaries = n.Options<fb::BucketizeOptions>().boundaries();
   Builder& b = n.b;
@@ -139,12 +140,12 @@ Status Bucketize(LiteNode& n) {
   return {};
 }
 
-// A matrix of bools that are true on the diagonal.
+// Returns a matrix of bools that is true on the diagonal.
 Value* Diagonal(Builder& b, int64_t rows, int64_t columns) {
   return b.Op("EyeLike", {b.Op("Fill", {b.Ints({rows, columns})}, {{"value", Tensor(DType::kBool, {1})}})});
 }
 
-// A matrix with the last dim of x on its diagonal.
+// Emits matrices with the rows of x (its last dim) on their diagonals.
 Status MatrixDiag(LiteNode& n) {
   Builder& b = n.b;
   Value* x = n.In(0);

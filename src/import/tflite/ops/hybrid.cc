@@ -5,7 +5,7 @@
 namespace tern::tflite {
 namespace {
 
-// The scale and zero point of each row, as vectors, or as one number if there is one row.
+// The scales and zero points of the rows, as vectors. For a single row they are one number.
 struct Range {
   Value *scale = nullptr, *zero = nullptr;  // zero is null if x is rounded symmetrically
 };

@@ -1,4 +1,4 @@
-// Products whose operands have different types: float activations and integer weights.
+// Emits products of float activations and integer weights.
 #pragma once
 #include "import/tflite/converter.h"
 
@@ -8,12 +8,13 @@ namespace tern::tflite {
 // in units of the product of the operands' scales, whatever scale the file states for it.
 Result<Value*> QuantizedBias(LiteNode& n, int x, int w, int bias);
 
-// Whether x is float and w is quantized. TensorFlow Lite then rounds x to 8 bits during the run, per sample.
+// Returns whether x is float and w is quantized. TensorFlow Lite then rounds x to 8 bits during the run, per
+// sample.
 bool IsHybrid(LiteNode& n, int x, int w);
 
-// Rounds real numbers to 8 bits and back, with one scale for each index of the first axis. Asymmetric:
-// between the smallest and the largest number, with a zero point. Otherwise between -max(|x|) and max(|x|),
-// with 127 steps on each side.
+// Rounds real numbers to 8 bits and back, with one scale for each index of the first axis. If `asymmetric` is
+// true, the range is from the smallest to the largest number, with a zero point. Otherwise it is from
+// -max(|x|) to max(|x|), with 127 steps on each side of 0.
 Value* RoundedRows(Builder& b, Value* x, bool asymmetric);
 
 // Emits a convolution of input 0 (float) with the dequantized filter `w` and the bias (input 2).

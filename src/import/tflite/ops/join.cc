@@ -63,7 +63,7 @@ Status Split(LiteNode& n) {
   return SplitAlong(n, 1, (*axis)[0], nullptr);
 }
 
-// One of the sizes may be -1: the rest.
+// One of the sizes may be -1, which means the remaining elements.
 Status SplitV(LiteNode& n) {
   const auto axis = n.Longs(2), sizes = n.Longs(1);
   if (!axis || axis->size() != 1) return n.NotYet("an axis that is not constant");
@@ -84,7 +84,7 @@ Status SplitV(LiteNode& n) {
   return SplitAlong(n, 0, a, n.b.Ints(known));
 }
 
-// The pads [rank, 2] as starts, then ends.
+// Returns the pads [rank, 2] in the order: all pads at the start, then all pads at the end.
 Value* PadsOf(LiteNode& n, Layout layout) {
   if (const auto pads = n.Longs(1); pads && pads->size() % 2 == 0) {
     const size_t rank = pads->size() / 2;

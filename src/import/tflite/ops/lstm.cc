@@ -1,4 +1,4 @@
-// Converts LSTM layers. A simple layer becomes the op Rnn, others a Scan over the time steps.
+// Converts LSTM layers. A simple layer becomes the op Rnn. Other layers become a Scan over the time steps.
 #include <array>
 
 #include "import/tflite/ops/recurrent.h"

@@ -14,7 +14,7 @@ Result<AttrList> WindowOf(const LiteNode& n, const char* kind) {
                   {"auto_pad", o.padding() == 0 ? "same_upper" : "valid"}};
 }
 
-// Whether one window covers all pixels.
+// Returns whether one window covers all pixels.
 bool CoversAll(const LiteNode& n, const Shape& x) {
   const auto& o = n.Options<fb::Pool2DOptions>();
   return x.rank() == 4 && x[2].Is(o.filter_height()) && x[3].Is(o.filter_width()) && o.padding() != 0;
@@ -43,7 +43,7 @@ Status MaxPool(LiteNode& n) {
   return {};
 }
 
-// The root of the mean of squares.
+// Emits the square root of the mean of squares.
 Status L2Pool(LiteNode& n) {
   TERN_ASSIGN(const AttrList attrs, WindowOf(n, "average"));
   Value* x = n.Real(0, Layout::kFirst);

@@ -6,7 +6,7 @@
 namespace tern::tflite {
 namespace {
 
-// From real numbers to integers, or between two quantizations.
+// Converts real numbers to integers, or between two quantizations.
 Status Quantize(LiteNode& n) {
   const Layout layout = n.LayoutOf(0);
   if (!n.InfoOut(0).quantized) return n.NotYet("a result without a scale");
@@ -14,7 +14,7 @@ Status Quantize(LiteNode& n) {
   return {};
 }
 
-// From integers, or f16, to f32.
+// Converts integers, or f16, to f32.
 Status Dequantize(LiteNode& n) {
   const Layout layout = n.LayoutOf(0);
   n.Out(0, CastTo(n.b, n.Real(0, layout), DType::kF32), layout);
@@ -27,7 +27,7 @@ Status DensifyOp(LiteNode& n) {
   return {};
 }
 
-// Rounds to 2^bits levels (or one less) between min and max, which are moved so that 0 is a level.
+// Rounds to 2^bits levels (or one less) between min and max. Shifts min and max first, so that 0 is a level.
 Status FakeQuant(LiteNode& n) {
   const auto& o = n.Options<fb::FakeQuantOptions>();
   if (o.num_bits() < 2 || o.num_bits() > 16) return n.Bad(o.num_bits(), " bits");

@@ -19,7 +19,8 @@ std::function<Status(LiteNode&)> RandomOf(const char* kind) {
   };
 }
 
-// The largest of logits plus Gumbel noise, -log(-log(u)), has the distribution of the logits.
+// Uses the Gumbel-max trick. Adds the noise -log(-log(u)) to each logit. The class with the largest sum is a
+// sample of the distribution.
 Status Multinomial(LiteNode& n) {
   Builder& b = n.b;
   Value* logits = n.In(0);

@@ -1,4 +1,4 @@
-// Parts that the recurrent layers share.
+// Helpers that the recurrent layers share.
 #pragma once
 #include <vector>
 
@@ -6,10 +6,10 @@
 
 namespace tern::tflite {
 
-// A sequence is handled as [time, batch, features].
+// How an operator stores a sequence. The converters compute on [time, batch, features].
 struct Sequence {
   bool time_major = false;
-  bool single = false;  // the operator has no time axis: one step
+  bool single = false;  // the operator has no time axis, because it computes one step
   bool reverse = false;
 };
 // Returns input i as [time, batch, features] of real numbers.
@@ -25,7 +25,7 @@ struct Products {
   Value* Weights(int w_index) {
     return n.InfoIn(w_index).quantized ? n.RealPermuted(w_index, {0, 1}) : n.In(w_index);
   }
-  // `b` may be the builder of a graph inside the one of the operator. `weights` is a result of Weights.
+  // `b` may be the builder of a nested graph. `weights` is a result of Weights.
   Value* Times(Builder& b, Value* x, Value* weights) const;
 };
 

@@ -10,8 +10,8 @@ Value* ReduceAlong(Builder& b, const char* kind, Value* x, Value* axes, bool kee
   return b.Op("Reduce", {x, axes}, {{"kind", kind}, {"keep_dims", keep_dims}, {"noop_if_empty", true}});
 }
 
-// The mean over the spatial axes of [N, C, H, W]. Emits the Quantize right after the mean, before the dims
-// are dropped, so that the optimizer fuses both to an integer op.
+// Emits the mean over the spatial axes of [N, C, H, W]. Emits the Quantize right after the mean, before the
+// dims are dropped, so that the optimizer fuses both to an integer op.
 void SpatialMean(LiteNode& n, bool keep_dims) {
   Value* y = n.b.Op("GlobalPool", {n.Real(0, Layout::kFirst)}, {{"kind", "average"}});
   if (keep_dims) return n.OutReal(0, y, Layout::kFirst);

@@ -4,7 +4,7 @@
 namespace tern::tflite {
 namespace {
 
-// The sizes of [N, C, H, W], of which H and W are input 1.
+// Returns the sizes [N, C, H, W]. H and W are input 1.
 Value* SizesOf(LiteNode& n, Value* x) {
   return Joined(
       n.b, {n.b.Op("Shape", {x}, {{"start", int64_t{0}}, {"end", int64_t{2}}}), Longs64(n.b, n.In(1))}, 0);

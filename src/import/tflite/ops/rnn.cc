@@ -76,8 +76,9 @@ Status BidirectionalRnn(LiteNode& n) {
   return {};
 }
 
-// A layer whose weights are a sum of products of a filter over the features and one over the last `memory`
-// steps. The state has the results of the first filters of these steps.
+// The layer applies pairs of filters. The first filter of a pair combines the features of a step, and the
+// second one combines the results of the first filter for the last `memory` steps. The state contains these
+// results.
 Status Svdf(LiteNode& n) {
   const auto& o = n.Options<fb::SVDFOptions>();
   Builder& b = n.b;

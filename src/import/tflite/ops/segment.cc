@@ -56,8 +56,8 @@ Status EmbeddingLookup(LiteNode& n) {
   return {};
 }
 
-// The sums of rows of a table, weighted. `indices` has a row per id: the place of its sum, then the position
-// in the sum.
+// Emits weighted sums of rows of a table. `indices` has a row per id, which contains the index of the sum and
+// then the position in the sum.
 Status EmbeddingLookupSparse(LiteNode& n) {
   Builder& b = n.b;
   Value *ids = Longs64(b, n.In(0)), *indices = Longs64(b, n.In(1)), *dims = Longs64(b, n.In(2)),
@@ -89,7 +89,8 @@ Status EmbeddingLookupSparse(LiteNode& n) {
   return {};
 }
 
-// The rows of a table whose keys are looked up, or zeros, and whether each key was found.
+// Returns, for each key, its row of the table and whether the key was found. The row is zeros if it was not
+// found.
 Status HashtableLookup(LiteNode& n) {
   Builder& b = n.b;
   Value *wanted = n.In(0), *keys = n.In(1), *values = n.In(2);

@@ -75,7 +75,7 @@ Status BroadcastTo(LiteNode& n) {
   return {};
 }
 
-// The shape to which tensors of the two given shapes are broadcast.
+// Returns the shape to which tensors of the two given shapes broadcast.
 Status BroadcastArgs(LiteNode& n) {
   Builder& b = n.b;
   Value *s = Longs64(b, n.In(0)), *t = Longs64(b, n.In(1));

@@ -1,4 +1,5 @@
-// Converts the Fourier transform. A complex number is a last axis of size 2: the real and the imaginary part.
+// Converts the Fourier transform. A complex tensor has an additional last axis of size 2, with the real and
+// the imaginary part.
 #include "import/tflite/ops/emit.h"
 
 namespace tern::tflite {

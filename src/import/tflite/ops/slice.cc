@@ -23,7 +23,8 @@ Status Slice(LiteNode& n) {
   return {};
 }
 
-// One input axis of a strided slice: which entry of begin, end and strides applies, and if it is removed.
+// One input axis of a strided slice. `spec` is the entry of begin, end and strides that applies to the axis,
+// and `shrink` says whether the axis is removed.
 struct AxisRange {
   int spec = -1;  // the index in begin, end and strides; -1 for an axis that the ellipsis covers
   bool shrink = false;
@@ -135,7 +136,7 @@ Status BlockArguments(LiteNode& n, std::vector<int64_t>& blocks, std::vector<int
   return {};
 }
 
-// The dims of x from `first` on, as a vector.
+// Returns the dims of x from `first` on, as a vector.
 Value* DimsFrom(Builder& b, Value* x, int64_t first) { return b.Op("Shape", {x}, {{"start", first}}); }
 
 // [N, H, W, C] is padded, split into [N, H/b, b, W/b, b, C] and reordered to [b, b, N, H/b, W/b, C].

@@ -20,7 +20,7 @@ std::function<Status(LiteNode&)> BinaryOf(const char* kind, const char* of_bools
   };
 }
 
-// The dims that the file states for the result. They must not be dynamic.
+// Returns the dims that the file states for the result. Fails if one of them is dynamic.
 Result<std::vector<int64_t>> ResultDims(const LiteNode& n) {
   const TensorInfo& info = n.InfoOut(0);
   for (int64_t d : info.signature)
@@ -137,7 +137,8 @@ Status Iota(LiteNode& n) {
   return {};
 }
 
-// Emits the start of a dynamic slice, one scalar input per axis, moved so that the slice is inside.
+// Emits the start of a dynamic slice. The operator has one scalar input per axis. The starts are clamped so
+// that the slice is inside x.
 Result<Value*> StartOf(LiteNode& n, int first, Value* size) {
   Builder& b = n.b;
   std::vector<Value*> starts;
@@ -175,7 +176,8 @@ Status PadOp(LiteNode& n) {
   return {};
 }
 
-// A product as an equation: letters for the batch axes, the axes that are summed, and the others.
+// Emits the product as an Einsum. Its equation has letters for the batch axes, the summed axes and the other
+// axes.
 Status DotGeneral(LiteNode& n) {
   const auto& o = n.Options2<fb::StablehloDotGeneralOptions>();
   const std::vector<int64_t> batch[] = {LongsOf(o.lhs_batching_dimensions()),
