@@ -1,6 +1,6 @@
 // The tensors of a PyTorch program. Several of them may share a storage, and operators may write to a
 // storage. This file turns such programs into graphs of values that never change: a write gives the storage a
-// new value, and every view of the storage is computed again from that value when it is read next.
+// new value, and a view of the storage is computed again from that value when the view is read next.
 #pragma once
 #include <functional>
 #include <map>
@@ -14,7 +14,7 @@ namespace tern::torch {
 
 class TorchContext;
 
-// How a view is computed from the tensor it was made of.
+// How a view is computed from its base.
 struct ViewOf {
   TensorPtr base;
   // Computes the view of a value that has the dims of the base.
@@ -47,7 +47,8 @@ class TensorVar : public std::enable_shared_from_this<TensorVar> {
  private:
   friend class TorchContext;
   Value* value_;
-  int64_t version_ = 0;  // of a root: the number of its last write; of a view: the root's version it shows
+  // For a root: the number of its last write. For a view: the root's version from which value_ was computed.
+  int64_t version_ = 0;
   ViewOf view_;
 };
 
@@ -65,9 +66,9 @@ class TorchContext {
   // Writes a value with the same element type and shape to the tensor, and so to the storage of its root.
   Status Write(TensorVar& tensor, Value* value, Builder& b);
 
-  // Builds a nested graph: while a Scope exists, nodes go into `inner`. The destructor returns to the outer
-  // graph and undoes all writes and cached views of the scope, because values of the nested graph are not
-  // visible outside.
+  // While a Scope exists, new nodes are added to the nested graph `inner`. The destructor returns to the
+  // outer graph and undoes all writes and cached views of the scope, because values of the nested graph are
+  // not visible outside.
   class Scope {
    public:
     Scope(TorchContext& context, Graph& inner);

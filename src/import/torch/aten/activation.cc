@@ -84,7 +84,7 @@ Status Shrink(AtenNode& n, bool soft) {
 }
 
 // PyTorch returns x where beta * x exceeds the threshold. From about 15 on, softplus(x) rounds to x in f32,
-// so that only smaller thresholds need a Where.
+// so only smaller thresholds need a Where.
 Status Softplus(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");

@@ -77,7 +77,8 @@ Status Attention(AtenNode& n) {
   return {};
 }
 
-// The forms that decompositions emit also return intermediate results of the backward pass.
+// The operators that decompositions emit also return intermediate results for the backward pass. These are
+// None here.
 Status FusedAttention(AtenNode& n) {
   TERN_TRY(Attention(n));
   while (n.results().size() < n.schema.returns.size()) n.Return(Arg::None());

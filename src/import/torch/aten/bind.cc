@@ -82,7 +82,7 @@ Result<Arg> Convert(const Parameter& p, const Arg& arg, bool exact) {
     TERN_ASSIGN(Arg item, ConvertItem(p, a, exact));
     items.push_back(std::move(item));
   }
-  // A list of any length is permitted for int[1], and an empty list stands for the default.
+  // For int[1], a list of any length is permitted. An empty list means the default.
   const auto length = static_cast<size_t>(p.length);
   if (length > 1 && items.size() == 1) items.resize(length, Arg(items[0]));
   if (length > 1 && !items.empty() && items.size() != length)

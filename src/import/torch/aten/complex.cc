@@ -1,4 +1,5 @@
-// Complex tensors: float tensors whose last dim has the real and the imaginary part.
+// Converts operators on complex tensors, which are float tensors whose last dim contains the real and the
+// imaginary part.
 #include "import/torch/aten/complex.h"
 
 #include <set>
@@ -102,8 +103,8 @@ bool MovesElements(const std::string& op) {
   return kOps.count(op) > 0;
 }
 
-// A dim that is counted from the end, before the dim of the parts. The smallest integer is out of range
-// anyway.
+// Converts a dim of the complex tensor to a dim of the tensor of parts. A dim that is counted from the end
+// shifts by one. INT64_MIN is left unchanged, because it is out of range anyway.
 int64_t BeforeParts(int64_t dim) { return dim < 0 && dim > INT64_MIN ? dim - 1 : dim; }
 
 Value* Magnitude(Emit& e, Value* x) { return e.Reduce("l2", x, {-1}, false); }

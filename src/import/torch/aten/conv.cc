@@ -21,7 +21,8 @@ std::vector<int64_t> BothEnds(const std::vector<int64_t>& padding) {
   return pads;
 }
 
-// padding="same": the result has the size of the input; an odd pad goes to the end.
+// Returns the pads of padding="same", with which the result has the size of the input. If the total is odd,
+// the end gets one more.
 Result<std::vector<int64_t>> SamePads(AtenNode& n, const tern::Shape& weight,
                                       const std::vector<int64_t>& dilation) {
   std::vector<int64_t> first, last;

@@ -12,7 +12,7 @@ DType TypeOfFill(const Arg& value) {
                                          : DType::kF32;
 }
 
-// A tensor of the given dims with one value, which is a number or a scalar tensor.
+// Returns a tensor of the given dims whose elements are all `value`, a number or a scalar tensor.
 Value* Filled(AtenNode& n, Value* shape, const Arg& value, DType t) {
   if (value.known()) {
     Tensor one = import::Numbers(n.b, t, {1}, {value.AsDouble()});
@@ -102,7 +102,7 @@ Status OneHot(AtenNode& n) {
   return {};
 }
 
-// Rows and columns of the elements of a triangle of a matrix.
+// Returns the rows and columns of the elements of a triangle of a matrix.
 Status TriangleIndices(AtenNode& n, bool upper) {
   const int64_t rows = n.Int("row"), columns = n.Int("col"), offset = n.Int("offset");
   if (rows < 0 || columns < 0 || rows > 4096 || columns > 4096)

@@ -8,7 +8,8 @@ namespace {
 
 bool IsComplexVar(AtenNode& n) { return n.Var("self") && n.Var("self")->complex; }
 
-// The tensor as pairs of parts: a real tensor gets a last dim of size 1, which Tern's DFT accepts.
+// Returns the tensor with a last dim for the parts. For a real tensor this dim has size 1, which Tern's DFT
+// accepts.
 Value* Pairs(AtenNode& n) {
   Value* x = InFloat(n, "self");
   return IsComplexVar(n) ? x : Emit(n.b).Unsqueeze(x, {-1});
@@ -19,7 +20,7 @@ int RankOf(AtenNode& n) {
   return IsComplexVar(n) && rank > 0 ? rank - 1 : rank;
 }
 
-// The divisor of a transform: none, the square root of the number of elements, or that number.
+// The divisor of a transform. It is 1, the square root of the number of elements, or that number.
 enum class Norm { kNone, kRoot, kCount };
 
 Norm NormOf(AtenNode& n, bool forward) {
@@ -28,7 +29,7 @@ Norm NormOf(AtenNode& n, bool forward) {
   return (norm == "forward") == forward ? Norm::kCount : Norm::kNone;
 }
 
-// The internal operators have a number for the norm.
+// The internal operators have a number as the argument for the norm.
 Norm InternalNorm(AtenNode& n) {
   const int64_t mode = n.Int("normalization");
   return mode == 0 ? Norm::kNone : mode == 1 ? Norm::kRoot : Norm::kCount;
@@ -60,7 +61,7 @@ void OutComplex(AtenNode& n, Value* x) {
   n.results().back().tensor->complex = true;
 }
 
-// The axes of the transform: the dims of the call, or all.
+// Returns the axes of the transform. These are the dims of the call, or all axes if the call has no dims.
 std::vector<int64_t> AxesOf(AtenNode& n, const char* name, bool all) {
   const int rank = RankOf(n);
   std::vector<int64_t> axes;
@@ -100,7 +101,8 @@ Status RealToComplex(AtenNode& n) {
   return {};
 }
 
-// The inverse of a one-sided spectrum: the missing frequencies are the conjugates of the present ones.
+// Emits the inverse transform of a one-sided spectrum. The missing frequencies are the conjugates of the
+// present ones.
 Result<Value*> Real(AtenNode& n, Value* x, int64_t axis, int64_t length) {
   Emit e(n.b);
   const Arg present = SizeOf(n.b, x, axis);

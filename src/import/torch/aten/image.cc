@@ -7,7 +7,7 @@
 namespace tern::torch {
 namespace {
 
-// PyTorch lists pads from the last axis to the first: start and end of each.
+// PyTorch lists the pads from the last axis to the first axis. The pads of an axis are its start and its end.
 Status EmitPad(AtenNode& n, const std::vector<Arg>& pads, const char* mode, Value* value) {
   Value* x = n.In("self");
   const auto axes = static_cast<int64_t>(pads.size() / 2);

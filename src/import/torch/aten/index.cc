@@ -16,7 +16,8 @@ struct Indices {
   Value* joined = nullptr;      // the tensors, joined along a new last axis; set if they come from one mask
 };
 
-// A mask stands for the positions of its true elements: one index tensor per dim of the mask.
+// A mask stands for the positions of its true elements. It is replaced by one index tensor per dim of the
+// mask.
 Result<Indices> IndicesOf(AtenNode& n, int rank) {
   Emit e(n.b);
   Indices out;
@@ -79,7 +80,7 @@ Value* Joined(Builder& b, const Indices& at) {
   return e.Concat(parts, -1);
 }
 
-// The permutation that moves the indexed dims to the front.
+// Returns the permutation that moves the indexed dims to the front.
 std::vector<int64_t> FrontPerm(const Indices& at, int rank) {
   std::vector<int64_t> perm = at.dims;
   for (int64_t i = 0; i < rank; ++i)
@@ -130,7 +131,7 @@ Status Index(AtenNode& n) {
   return {};
 }
 
-// x[mask] = value with one value for all elements.
+// Returns whether the call is x[mask] = value with one value for all elements.
 bool IsMaskFill(AtenNode& n, Value* x, Value* values) {
   const auto& items = n.Get("indices").items;
   if (items.size() != 1 || !items[0].is_tensor() || n.Bool("accumulate")) return false;
@@ -332,7 +333,7 @@ Status Embedding(AtenNode& n) {
   return {};
 }
 
-// The position at which each value would be inserted into sorted boundaries.
+// Returns the position at which each value would be inserted into the sorted boundaries.
 Status Search(AtenNode& n, const char* sorted, const char* values) {
   Emit e(n.b);
   const DType t = ResultType({&n.Get(sorted), &n.Get(values)});

@@ -6,7 +6,7 @@
 namespace tern::torch {
 namespace {
 
-// The tensors of an argument in their common type.
+// Returns the tensors of an argument, cast to their common type.
 std::vector<Value*> Promoted(AtenNode& n, const char* name) {
   std::vector<const Arg*> operands;
   for (const Arg& a : n.Get(name).items) operands.push_back(&a);
@@ -74,8 +74,8 @@ Status Repeat(AtenNode& n, const char* name) {
   return {};
 }
 
-// The index of the input element that each element i of repeat_interleave copies: the number of cumulative
-// repeats that are <= i.
+// For each element i of the result of repeat_interleave, returns the index of the input element that it
+// copies. This is the number of cumulative repeats that are <= i.
 Value* Sources(AtenNode& n, Value* repeats) {
   Emit e(n.b);
   Value* ends = n.b.Op("Cumulative", {e.Cast(repeats, DType::kI64), e.Long(0)}, {{"kind", "sum"}});

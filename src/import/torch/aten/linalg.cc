@@ -90,7 +90,8 @@ Status Distance(AtenNode& n) {
   return {};
 }
 
-// The distances between all pairs of rows, as the upper triangle without the diagonal.
+// Returns the distances between all pairs of rows. They are the upper triangle of the distance matrix without
+// the diagonal.
 Status PairDistances(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");
@@ -127,7 +128,7 @@ Status Inverse(AtenNode& n, const char* name) {
   return {};
 }
 
-// The product over dims of both tensors: each becomes a matrix.
+// Emits the product over some dims of both tensors. Each tensor is reshaped to a matrix.
 Status TensorDot(AtenNode& n) {
   Emit e(n.b);
   Value *x = n.In("self"), *y = n.In("other");

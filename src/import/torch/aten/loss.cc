@@ -6,8 +6,8 @@ namespace {
 
 enum Reduction { kNone, kMean, kSum };
 
-// Reduces the losses of all elements. `weight` is the sum of the weights that a mean divides by; null means
-// the number of elements.
+// Reduces the losses of all elements. A mean divides by `weight`, the sum of the weights. If `weight` is
+// null, it divides by the number of elements.
 Status OutReduced(AtenNode& n, Value* losses, Value* weight = nullptr) {
   Emit e(n.b);
   const int64_t reduction = n.Int("reduction", kMean);

@@ -264,7 +264,7 @@ Status RreluFunctional(AtenNode& n) {
   return {};
 }
 
-// Puts pooled values back to the positions of the maxima.
+// Writes pooled values to the positions of the maxima.
 Status MaxUnpool(AtenNode& n) {
   Emit e(n.b);
   Value *x = n.In("self"), *at = n.In("indices");
@@ -281,7 +281,7 @@ Status MaxUnpool(AtenNode& n) {
   return {};
 }
 
-// Spectra of frames: [batch, frequencies, frames] of complex numbers.
+// Returns the spectra of frames, [batch, frequencies, frames], as complex numbers.
 Status Stft(AtenNode& n) {
   Emit e(n.b);
   Value* x = n.In("self");

@@ -8,7 +8,7 @@ namespace {
 
 Value* Vector(AtenNode& n, Value* channels, DType t, double v) { return Emit(n.b).Fill(channels, t, v); }
 
-// The number of channels (axis 1) of x, as i64[1].
+// Returns the number of channels (axis 1) of x, as i64[1].
 Value* Channels(AtenNode& n, Value* x) {
   if (x->type.shape.rank() > 1 && x->type.shape[1].known()) return n.b.Ints({x->type.shape[1].value()});
   return n.b.Op("Shape", {x}, {{"start", int64_t{1}}, {"end", int64_t{2}}});
@@ -25,7 +25,7 @@ Value* Normalise(AtenNode& n, Value* x, Value* mean, Value* var, double eps) {
                 {{"epsilon", eps}});
 }
 
-// Batch statistics: the mean and variance over all axes but axis 1.
+// Normalises with batch statistics, which are the mean and variance over all axes but axis 1.
 Status NormaliseByBatch(AtenNode& n, Value* x, double eps, std::vector<Value*>* saved) {
   Emit e(n.b);
   const int rank = x->type.shape.rank();

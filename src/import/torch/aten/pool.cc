@@ -13,7 +13,7 @@ std::vector<int64_t> Spread(std::vector<int64_t> values, size_t count,
   return values;
 }
 
-// Adds a batch dim to an input that has none.
+// An input, with a batch dim of 1 added if it has none.
 struct Batched {
   Value* x;
   bool added;
@@ -44,7 +44,8 @@ AttrList AttrsOf(AtenNode& n, const Window& w, const char* kind) {
           {"pads", w.pads}, {"dilations", w.dilation}, {"ceil_mode", n.Bool("ceil_mode")}};
 }
 
-// Converts the positions of maxima: Tern counts them in the entire input, PyTorch in one channel.
+// Converts the positions of maxima. Tern counts positions from the start of the entire input, PyTorch from
+// the start of the channel.
 Value* ChannelPositions(AtenNode& n, Value* positions, Value* x, int axes) {
   Emit e(n.b);
   std::vector<int64_t> spatial;
@@ -93,11 +94,11 @@ Converter AvgPool(int axes) {
   };
 }
 
-// Window i of an adaptive pooling of `size` elements to `count` windows.
+// Window i of an adaptive pooling of `size` elements to `count` windows is [Start, End).
 int64_t Start(int64_t i, int64_t size, int64_t count) { return i * size / count; }
 int64_t End(int64_t i, int64_t size, int64_t count) { return ((i + 1) * size + count - 1) / count; }
 
-// Averages along one axis: a product with a constant matrix.
+// Averages along one axis, by a product with a constant matrix.
 Value* AverageAlong(AtenNode& n, Value* x, int64_t axis, int64_t size, int64_t count) {
   Emit e(n.b);
   std::vector<double> weights(static_cast<size_t>(size * count), 0);

@@ -1,4 +1,4 @@
-// The quantization of exported programs: quantized_decomposed.
+// Converts the operators of quantized_decomposed, with which exported programs quantize tensors.
 #include "import/torch/aten/functions.h"
 
 namespace tern::torch {

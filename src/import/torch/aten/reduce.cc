@@ -64,7 +64,7 @@ Value* Position(AtenNode& n, Value* x, const char* kind, int64_t axis, bool keep
   return n.b.Op("ArgReduce", {x}, {{"kind", kind}, {"axis", axis}, {"keep_dims", keep}});
 }
 
-// max and min: of all elements, or along a dim with the positions.
+// Converts max and min. They reduce all elements, or a dim, and then also return positions.
 Status Extreme(AtenNode& n, const char* kind) {
   Value* x = n.In("self");
   Emit e(n.b);
@@ -157,7 +157,8 @@ Status CountNonzero(AtenNode& n) {
   return {};
 }
 
-// The running maximum or minimum: row i of `table` holds elements 0 to i of the axis and is reduced.
+// Emits the running maximum or minimum. Row i of `table` contains the elements 0 to i of the axis, and the
+// rows are reduced.
 Status RunningExtreme(AtenNode& n, bool largest) {
   Emit e(n.b);
   Value* x = n.In("self");

@@ -7,7 +7,8 @@
 namespace tern::torch {
 namespace {
 
-// Tern's gates are in ONNX order: lstm i o f c, gru z r h. PyTorch has i f g o and r z n.
+// Reorders the gates from PyTorch's order (LSTM i f g o, GRU r z n) to ONNX's order, which Tern uses (LSTM i
+// o f c, GRU z r h).
 Value* Reordered(Builder& b, Value* w, const std::vector<int64_t>& order) {
   Emit e(b);
   if (order.size() == 1) return w;
@@ -80,14 +81,14 @@ Result<std::vector<Value*>> RunProjected(AtenNode& n, Value* x, Value* h, Value*
   return std::vector<Value*>{backward ? Reversed(n.b, out[2]) : out[2], out[0], out[1]};
 }
 
-// Row `i` of the states of all layers and directions.
+// Returns row `i` of the states of all layers and directions.
 Value* StateOf(Builder& b, Value* all, int64_t i) {
   Emit e(b);
   return e.Squeeze(e.Slice(all, 0, i, i + 1), {0});
 }
 
-// Runs all layers of an LSTM with projections. Returns y, h and c like `Recurrent`, before the changes of
-// axes.
+// Runs all layers of an LSTM with projections. Returns y, h and c. Recurrent changes the order of their axes
+// afterwards.
 Result<std::vector<Value*>> ProjectedLayers(AtenNode& n, Value* x, const std::vector<Value*>& states,
                                             const std::vector<Value*>& params, int64_t layers,
                                             int64_t directions, bool bias) {

@@ -10,11 +10,13 @@ namespace tern::torch {
 // Emits a function of one or two numbers. `kind` is one of
 //   add sub mul truediv floordiv mod pow min max eq ne lt le gt ge and or xor  (two numbers)
 //   neg abs not to_int to_float to_bool floor ceil round trunc sqrt            (one number)
-// The kinds of the arguments follow Python: int/int → float for truediv, a bool counts as 0 or 1.
+// The kind of the result follows Python. For example, truediv of two ints is a float. A bool counts as 0 or
+// 1.
 Result<Arg> ScalarOp(TorchContext& context, std::string_view kind, const std::vector<Arg>& args,
                      const Place& place);
 
-// Returns a number as a scalar (rank 0) of this type; kInvalid means i64, f32 or bool, as the number's kind.
+// Returns a number as a scalar (rank 0) of this type. If `dtype` is kInvalid, the type is i64, f32 or bool,
+// depending on the kind of the number.
 Value* ScalarValue(Builder& b, const Arg& number, DType dtype = DType::kInvalid);
 // Returns a list of ints as a vector i64[n].
 Value* IntVector(Builder& b, const std::vector<Arg>& ints);

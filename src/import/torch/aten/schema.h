@@ -1,5 +1,5 @@
 // The signatures of aten operators: names, kinds and defaults of their arguments, and which arguments share
-// memory with results. aten/schemas_*.inc have them as text.
+// memory with results. The files aten/schemas_*.inc contain them as text.
 #pragma once
 #include <string>
 #include <string_view>
@@ -33,7 +33,7 @@ struct Parameter {
   bool keyword_only = false;
   bool has_default = false;
   Arg otherwise;      // the default
-  std::string alias;  // the set of tensors that share memory: "a"; empty if none
+  std::string alias;  // names the set of tensors that share memory, such as "a"; empty if there is none
   bool written = false;
 };
 
@@ -60,7 +60,8 @@ std::vector<const Schema*> OverloadsOf(std::string_view name);
 // argument is missing, unknown, or of another kind. If `exact` is true, needed conversions fail too.
 Result<std::vector<Arg>> Bind(const Schema& schema, const std::vector<Arg>& positional,
                               const Keywords& keywords, bool exact = false);
-// Returns the first overload that takes the arguments: first without conversions, then with them.
+// Returns the first overload that accepts the arguments without conversions. If there is none, returns the
+// first one that accepts them with conversions.
 Result<const Schema*> Resolve(std::string_view name, const std::vector<Arg>& positional,
                               const Keywords& keywords);
 

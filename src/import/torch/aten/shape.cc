@@ -238,7 +238,7 @@ std::vector<Arg> SizesOf(Builder& b, Value* x) {
 
 std::vector<int64_t> MovedPerm(int rank, int64_t from, int64_t to) {
   std::vector<int64_t> perm = Iota(rank);
-  // An earlier error leaves ranks unknown. It is then the one that is reported.
+  // If an earlier error left the rank unknown, the builder keeps that error.
   if (from < 0 || from >= rank || to < 0 || to >= rank) return perm;
   perm.erase(perm.begin() + from);
   perm.insert(perm.begin() + to, from);

@@ -68,7 +68,7 @@ Status KthValue(AtenNode& n) {
   return Pick(n, e.Sub(k, e.Long(1)));
 }
 
-// The lower of the two middle elements.
+// Returns the middle element. Of two middle elements, returns the lower one.
 Status Median(AtenNode& n) {
   Emit e(n.b);
   if (n.HasParameter("dim")) {

@@ -36,7 +36,8 @@ Status Diagonal(AtenNode& n) {
   return {};
 }
 
-// Windows of `size` elements along a dim, `step` apart, as a new last dim.
+// Returns windows of `size` elements along a dim. They start `step` elements after each other, and form a new
+// last dim.
 Status Unfold(AtenNode& n) {
   Value* x = n.In("self");
   Emit e(n.b);
@@ -52,13 +53,13 @@ Status Unfold(AtenNode& n) {
   return {};
 }
 
-// A number as a dim, unknown if the graph computes it from values.
+// Returns a number as a dim. The dim is unknown if the number depends on the values of inputs.
 Dim DimOf(const Arg& a) {
   if (a.known()) return Dim(a.integer);
   return a.value && a.value->content && a.value->content->size() == 1 ? a.value->content->front() : Dim();
 }
 
-// Whether strides are those of row-major order. The strides of dims of size 1 do not matter.
+// Returns whether the strides are those of row-major order. The strides of dims of size 1 do not matter.
 bool RowMajor(const std::vector<Arg>& sizes, const std::vector<Arg>& strides) {
   Dim expected(1);
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -75,7 +76,7 @@ Dim CountOfDims(const std::vector<Dim>& dims) {
   return count;
 }
 
-// Supports only tensors that are no views and whose elements are in row-major order.
+// Supports only tensors that are not views and whose elements are in row-major order.
 Status AsStrided(AtenNode& n) {
   const TensorVar* var = n.Var("self");
   Value* x = n.In("self");

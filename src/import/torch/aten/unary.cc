@@ -91,7 +91,7 @@ Status BitwiseNot(AtenNode& n) {
   return {};
 }
 
-// A test on floats that is constant for ints.
+// Emits a test on floats. For ints, its result is the constant `of_int`.
 template <class F> Status Test(AtenNode& n, bool of_int, F&& test) {
   Emit e(n.b);
   Value* x = n.In("self");

@@ -8,7 +8,7 @@
 namespace tern::torch {
 namespace {
 
-// These operators only change the dims: the base and the view have the same elements in the same order. So a
+// These operators only change the dims. The base and the view have the same elements in the same order, so a
 // write to the view becomes a write of the reshaped value to the base.
 bool OnlyReshapes(const std::string& op) {
   static const std::set<std::string> kOps = {

@@ -6,7 +6,7 @@
 namespace tern::torch {
 namespace {
 
-// The indices of the boxes that remain, by descending score.
+// Returns the indices of the boxes that remain, in the order of descending scores.
 Status Nms(AtenNode& n) {
   Emit e(n.b);
   Value *boxes = e.Unsqueeze(n.In("dets"), {0}), *scores = e.Unsqueeze(n.In("scores"), {0, 1});

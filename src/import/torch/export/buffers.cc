@@ -12,7 +12,7 @@ bool AllZero(const Tensor& t) {
   return std::all_of(bytes, bytes + t.bytes(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Returns a name that no other input than `self` has.
+// Returns a name that no input except `self` has.
 std::string InputName(const Graph& graph, const Value* self, std::string name) {
   const auto taken = [&](const std::string& text) {
     return std::any_of(graph.inputs().begin(), graph.inputs().end(),

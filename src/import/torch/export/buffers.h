@@ -27,7 +27,7 @@ class Buffers {
   void SetResult(const std::string& path, Value* value) { results_[path] = value; }
 
   // Marks the buffers that nodes wrote although they were added as constants. Returns false if there are such
-  // buffers; then the import must be repeated.
+  // buffers. The caller must then repeat the import.
   bool AllKnown();
   // Adds the states and their outputs.
   Status AddStates(TorchContext& context, Graph& out, OutputList& outputs);

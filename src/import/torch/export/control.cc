@@ -1,4 +1,4 @@
-// Higher-order operators: their arguments include graphs.
+// Converts higher-order operators, whose arguments include graphs.
 #include "import/torch/aten/emit.h"
 #include "import/torch/export/graph_reader.h"
 

@@ -9,7 +9,7 @@
 namespace tern::torch {
 
 // Parses "Add(Mul(Integer(2), Symbol('s0', integer=True)), Integer(1))" or "2*s0 + 1". Returns an unknown Dim
-// if the expression is none that Dim can express.
+// if Dim cannot represent the expression.
 Dim ParseExpression(std::string_view text);
 
 // Returns whether all symbols of the dim are in the set.

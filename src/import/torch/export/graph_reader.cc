@@ -155,7 +155,7 @@ Result<std::vector<Arg>> GraphReader::RunTarget(const std::string& target, Json 
   return std::vector<Arg>{std::move(result)};
 }
 
-// Whether the strides are those of row-major order. The strides of dims of size 1 do not matter.
+// Returns whether the strides are those of row-major order. The strides of dims of size 1 do not matter.
 static bool RowMajor(const TensorMeta& meta) {
   Dim expected(1);
   for (size_t i = meta.sizes.size(); i-- > 0;) {

@@ -8,7 +8,8 @@
 namespace tern::torch {
 namespace {
 
-// torch 2.8 and later: a file with the raw bytes of each storage, and a list of tensors in JSON.
+// The weights as torch 2.8 and later write them: a file with the raw bytes of each storage, and a list of
+// tensors in JSON.
 class RawWeights : public Weights {
  public:
   explicit RawWeights(const Archive& archive) : archive_(archive) {}
@@ -68,7 +69,8 @@ class RawWeights : public Weights {
   std::map<std::string, Buffer> storages_;
 };
 
-// torch 2.7 and older: dicts of torch.save, one for parameters and buffers and one for constants.
+// The weights as torch 2.7 and older write them: dicts of torch.save, one for parameters and buffers and one
+// for constants.
 class PickledWeights : public Weights {
  public:
   // Does nothing if the archive does not have the entry, or if it is empty.

@@ -1,4 +1,4 @@
-// Dicts.
+// Operators on dicts.
 #include "import/torch/script/builtins.h"
 
 namespace tern::torch::script {

@@ -1,4 +1,4 @@
-// Lists and tuples.
+// Operators on lists and tuples.
 #include <algorithm>
 
 #include "import/torch/aten/scalar.h"
@@ -275,7 +275,7 @@ Outcome Sum(Interpreter& in, const CallSite& call) {
   return Done(total);
 }
 
-// torch.stack and torch.cat of a list whose length the graph computes.
+// Emits torch.stack or torch.cat of a list whose length the graph computes.
 Outcome Join(Interpreter& in, const CallSite& call) {
   if (call.args.empty() || !call.args[0].Is(Kind::kList) || !call.args[0].cell->sequence) return NotMine();
   int64_t axis = 0;

@@ -65,7 +65,8 @@ Outcome Computed(Interpreter& in, std::string_view kind, const std::vector<Arg>&
   return Done(Item(std::move(*result)));
 }
 
-// Returns an int as an expression over the sizes of the inputs; unknown if it is none.
+// Returns an int as an expression of the sizes of the inputs. Returns an unknown dim if the int is not such
+// an expression.
 Dim DimOf(const Arg& number) {
   if (number.kind != Arg::Kind::kInt) return {};
   if (number.known()) return Dim(number.integer);
@@ -117,7 +118,7 @@ Outcome One(Interpreter& in, const CallSite& call) {
   return Computed(in, KindOf(call.op, false), {call.args[0].arg}, call.op);
 }
 
-// The power of ints is an int in Python, but TorchScript returns a float.
+// In Python, the power of ints is an int. TorchScript returns a float, and so does this function.
 Outcome Power(Interpreter& in, const CallSite& call) {
   if (!Numbers(call, 2)) return NotMine();
   Arg base = call.args[0].arg;

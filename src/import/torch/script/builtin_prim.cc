@@ -37,7 +37,7 @@ Outcome UnwrapOptional(Interpreter& in, const CallSite& call) {
 Outcome TupleConstruct(Interpreter& in, const CallSite& call) { return Done(in.NewTuple(call.args)); }
 Outcome ListConstruct(Interpreter& in, const CallSite& call) { return Done(in.NewList(call.args)); }
 
-// Random functions of inference: dropout is the identity unless the model was saved in training mode.
+// Dropout is the identity, unless the model was saved in training mode.
 Outcome Dropout(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 3 || !call.args[2].number()) return NotMine();
   const Arg& training = call.args[2].arg;

@@ -92,7 +92,7 @@ Outcome DTypeNumber(Interpreter& in, const CallSite& call) {
 Outcome Device(Interpreter&, const CallSite& call) {
   return IsTensor(call) ? Done(Item(Arg::Device("cpu"))) : NotMine();
 }
-// The kind of a device, such as "cpu", or its index, which is None.
+// Returns the kind of a device, such as "cpu", or its index, which is None.
 Outcome DeviceType(Interpreter&, const CallSite& call) {
   if (call.args.size() != 1 || !call.args[0].Is(Item::Kind::kArg) ||
       call.args[0].arg.kind != Arg::Kind::kDevice)

@@ -1,4 +1,4 @@
-// Texts. Most of them are messages of errors.
+// Operators on texts. Most texts are messages of errors.
 #include <algorithm>
 
 #include "import/torch/script/builtins.h"

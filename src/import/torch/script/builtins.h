@@ -11,8 +11,8 @@
 
 namespace tern::torch::script {
 
-// Returns nullopt if the operator is for other arguments. Then the next builtin of the same name is tried,
-// and at last the operators on tensors (aten/call.h).
+// Returns nullopt if the builtin does not apply to the arguments. The interpreter then tries the next builtin
+// of the same name, and finally the operators on tensors (aten/call.h).
 using Builtin = Result<std::optional<Item>> (*)(Interpreter& in, const CallSite& call);
 using Outcome = Result<std::optional<Item>>;
 

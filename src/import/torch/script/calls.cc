@@ -1,4 +1,4 @@
-// Calls in TorchScript's code: functions, methods, classes and special forms.
+// Evaluates calls in TorchScript's code: functions, methods, classes and special forms.
 #include "import/torch/script/builtins.h"
 #include "import/torch/script/dotted.h"
 #include "import/torch/script/interpreter.h"
@@ -150,7 +150,7 @@ Result<Item> Interpreter::CallItem(const Item& callee, std::vector<Item> args, K
   return object;
 }
 
-// Forms that look like calls, but whose arguments are types or names.
+// Evaluates forms that look like calls, but whose arguments are types or names.
 Result<std::optional<Item>> Interpreter::EvalSpecialForm(const Expr& expr, Frame& frame) {
   const Expr& callee = *expr.items[0];
   std::string name = callee.text;

@@ -1,4 +1,4 @@
-// Expressions of TorchScript's code, other than calls.
+// Evaluates expressions of TorchScript's code, other than calls.
 #include "import/torch/script/interpreter.h"
 #include "import/torch/script/nesting.h"
 

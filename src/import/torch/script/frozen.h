@@ -1,4 +1,4 @@
-// The state of variables at the end of a branch or of a loop's body, for merging it with another state.
+// Copies the state of variables at the end of a branch or of a loop's body, and merges such states.
 #pragma once
 #include <functional>
 #include <string>
@@ -31,17 +31,17 @@ bool SameLeaf(const Frozen& a, const Frozen& b);
 
 // Joins two values that different branches compute.
 using Join = std::function<Result<Value*>(const Frozen& a, const Frozen& b)>;
-// Returns the state after two branches. What cannot be merged becomes a kConflict.
+// Returns the state after two branches. A part that cannot be merged becomes a kConflict.
 Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const Join& join);
 // Merges the contents of one cell, which both branches may have changed. Returns a new cell with them.
 Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, const Join& join);
 // Returns whether an item contains a kConflict or kUninitialized.
 bool HasConflict(const Item& item);
 
-// Returns the value of a tensor, number or list of tensors. Adds constants to `graph` if needed. `other` is
-// the state that it is joined with; it gives the type of an empty list or of an uninitialized variable.
+// Returns the value of a tensor, number or list of tensors. Adds constants to `graph` if needed. The value is
+// joined with `other`, which determines the type of an empty list or of an uninitialized variable.
 Result<Value*> LeafValue(const Frozen& leaf, const Frozen& other, Graph& graph);
-// Returns the tensor, number or list that a value stands for. `like` says which.
+// Returns the value as an item of the kind of `like`: a tensor, a number or a list.
 Item LeafItem(Interpreter& in, const Frozen& like, Value* value);
 
 // Replaces the contents of a cell by those of another.

@@ -1,6 +1,6 @@
 // The inputs of a TorchScript model: the parameters of its method forward. The file declares neither shapes
-// nor element types, so they come from the caller, from the example that the model was traced with, or from
-// the first operator that reads an input.
+// nor element types. They come from the caller, from the example with which the model was traced, or from
+// operators that read the input.
 #pragma once
 #include <map>
 #include <set>
@@ -16,18 +16,18 @@ namespace tern::torch::script {
 // the only input may be empty.
 using GivenTypes = std::map<std::string, Type>;
 
-// What a use of a tensor tells about it.
+// What an operator that reads a tensor says about the tensor.
 struct Use {
   DType dtype = DType::kF32;
   int rank = 2;
-  bool sure = false;  // whether the operator takes no other element type and, mostly, no other rank
+  bool sure = false;  // true if the operator accepts only this element type and, mostly, only this rank
   int axis = 0;       // an axis whose size is known; negative axes count from the end
   int64_t size = -1;  // its size; -1 if no size is known
 };
 // `index` is the position of the tensor among the arguments.
 Use UseOf(const CallSite& call, size_t index);
 
-// What uses of an input told about it.
+// What the operators that read an input say about it.
 struct Hint {
   bool sure = false;
   DType dtype = DType::kF32;
@@ -39,7 +39,7 @@ using Hints = std::map<std::string, Hint>;  // by the name of the input
 
 // What an attempt to import assumes about inputs that the caller does not describe.
 struct Assumptions {
-  bool traced_batch = false;  // whether the first dim of a traced example stays; the other dims always do
+  bool traced_batch = false;  // true if the first dim of a traced example stays; other dims always stay
   int rank = 0;               // the rank of other inputs; 0 means that their first use decides
   Hints hints = {};           // of an earlier attempt
 };
@@ -72,7 +72,8 @@ class Inputs : public InputSource {
                         int depth);
   Item Number(const std::string& name, DType dtype);
   Item NewInput(const std::string& name, const Pickled* example);
-  bool Given(const std::string& name) const;  // the caller describes this input or one whose name starts so
+  // Returns whether the caller describes this input, or an input whose name starts with this name.
+  bool Given(const std::string& name) const;
   Type FromExample(const std::string& name, const Pickled& example) const;
   void Decide(const TensorVar* tensor, const Use& use);
   void Note(Value* input, const Use& use);

@@ -44,7 +44,7 @@ struct Frame {
   Item result;
 };
 
-// Makes values that the code asks for, but that no argument gives.
+// Makes the values that the code reads but that are not arguments.
 class InputSource {
  public:
   virtual ~InputSource() = default;

@@ -26,7 +26,7 @@ struct Item {
     kFunction,       // function; text is its qualified name; cell is `self` of a method, or null
     kType,           // text is the qualified name of a class
     kUninitialized,  // a variable that the program does not read before it assigns it
-    kConflict,       // a variable whose value depends on a branch in a way that no graph can say; text is why
+    kConflict,       // a variable whose values in two branches no graph can merge; text is the reason
   };
   Kind kind = Kind::kArg;
   Arg arg;
@@ -83,7 +83,7 @@ class Heap {
   // Call it before the contents of a cell change.
   void Touch(Cell& cell);
 
-  // Undoes all changes to older cells when it ends, like TorchContext::Scope for tensors.
+  // The destructor undoes all changes to older cells, as TorchContext::Scope does for tensors.
   class Scope {
    public:
     explicit Scope(Heap& heap);

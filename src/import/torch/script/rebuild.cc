@@ -1,4 +1,5 @@
-// What a pickle may construct: tensors, dicts, devices and objects of the model's own classes.
+// Constructs the data that a pickle may contain: tensors, dicts, devices and objects of the model's own
+// classes.
 #include "import/torch/script/globals.h"
 #include "import/torch/script/unpickler.h"
 

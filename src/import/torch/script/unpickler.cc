@@ -119,7 +119,7 @@ Status Unpickler::PushLong(size_t length_size) {
   return {};
 }
 
-// Returns kUnsupported without a message if the opcode is not one of a constant, so that Step tries the next
+// Returns kUnsupported without a message if the opcode does not push a constant. Step then tries the next
 // function. Container, Memo and Construct do the same for their opcodes.
 Status Unpickler::Constant(unsigned char opcode) {
   switch (opcode) {

@@ -1,4 +1,4 @@
-// What an operator that reads an input tells about the input's rank and element type.
+// Finds out what an operator that reads an input says about the input's rank and element type.
 #include <algorithm>
 #include <array>
 
