@@ -62,9 +62,9 @@ struct OptimizeReport {
 // Returns the names of the stages in order, such as "clean", "widen" and "linear".
 std::vector<std::string> StageNames();
 
-// Optimizes the graph in place. The graph is verified after each pass and after each run of the rules. The
-// error names the pass or rules that broke the graph. A second call changes nothing. Overridable constants
-// become fixed.
+// Optimizes the graph in place. The graph is verified after each pass and each run of the rules that changed
+// it. The error names the pass or rules that broke the graph. A second call changes nothing, unless the
+// rewrite budget was spent. Overridable constants become fixed. At level none, the graph stays unchanged.
 Result<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& options = {});
 
 }  // namespace tern

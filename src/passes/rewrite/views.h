@@ -9,7 +9,7 @@ namespace tern {
 
 // Returns the target for a Reshape from one shape to the other. It contains the size of each known dim, 0 for
 // a dim that is copied from the input, and -1 for at most one other dim. Returns nullopt if several dims
-// would need -1. Both shapes must have the same number of elements.
+// would need -1, if a dim is 0, or if a rank is unknown. Both shapes must have the same number of elements.
 std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shape& to);
 
 // Returns x with the dims of `to`. The result is x itself, or a new Reshape, Squeeze or Unsqueeze with
@@ -18,7 +18,7 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(const Shape& from, const Shap
 Value* ViewAs(Rewrite& rewrite, Value* x, const Shape& to);
 
 // Returns the target for an Expand. It contains 1 for each dim that does not change, and the new size of each
-// other dim. Returns nullopt if a new size is unknown.
+// other dim. Returns nullopt if a new size or a rank is unknown.
 std::optional<std::vector<int64_t>> ExpandNumbers(const Shape& from, const Shape& to);
 
 // True for a Reshape, Squeeze, Unsqueeze or Flatten of a tensor (trait kView).
