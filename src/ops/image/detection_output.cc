@@ -21,7 +21,7 @@ struct DetectionOutput {
     v("keep_top_k", keep_top_k, "number of boxes per image that are returned, the best ones; -1 means all");
     v("iou_threshold", iou_threshold, "a box that overlaps a better one of its class by more is removed");
     v("score_threshold", score_threshold, "boxes with scores up to this one are removed");
-    v("eta", eta, "if below 1, each box that is kept multiplies iou_threshold by eta while it exceeds 0.5");
+    v("eta", eta, "if below 1, each kept box multiplies an iou_threshold above 0.5 by eta");
     v("share_location", share_location, "all classes have the same boxes");
     v("variance_in_target", variance_in_target, "loc is not multiplied by the variances");
     v("clip", clip, "limit coordinates to [0, 1]");
