@@ -20,10 +20,10 @@ struct WhyNot {
 
 class PassContext {
  public:
-  std::set<std::string> disabled;        // names of rules and passes that do not run
+  std::set<std::string> disabled;        // rules and passes that do not run; no effect if `only` is set
   std::set<std::string> only;            // names of rules and passes; if not empty, no others run
   std::set<std::string> requested;       // names of the on_request rules that run
-  std::string why_rule, why_node;        // RULE and NODE of --why-not RULE@NODE
+  std::string why_rule, why_node;        // of --why-not; why_node is empty if every node is meant
   size_t fold_limit = size_t{64} << 20;  // bytes; FoldConstants skips a node with a larger result
   double fold_operations = 5e8;          // FoldConstants skips a node that needs more operations
   LayoutCosts layout_costs;              // the costs of the target

@@ -26,8 +26,9 @@ struct Pass {
 // Returns the built-in passes in the order in which they run.
 const std::vector<Pass>& AllPasses();
 
-// A stage runs its groups of rules until no rule fires. It also runs the groups of all earlier stages. For
-// example, the stage "fuse" still removes nodes that a fusion made redundant.
+// A stage runs passes and its groups of rules in turn until neither changes the graph. It also runs the
+// groups of all earlier stages. For example, the stage "fuse" still removes nodes that a fusion made
+// redundant.
 struct Stage {
   const char* name;
   Level level;
@@ -38,10 +39,11 @@ const std::vector<Stage>& AllStages();
 struct OptimizeOptions {
   const Target* target = nullptr;  // its layout costs are used; if null, the defaults of LayoutCosts
   Level level = Level::kExtended;
-  std::vector<std::string> disable, only;  // names of rules, passes or groups of rules
-  std::vector<std::string> enable;         // names of the on_request rules that run
-  std::string stop_after;                  // the name of the last stage to run; if empty, all stages run
-  std::string why_not;                     // RULE@NODE; NODE is the name of a node or of its output
+  // Names of rules, passes or groups of rules. If `only` is not empty, `disable` has no effect.
+  std::vector<std::string> disable, only;
+  std::vector<std::string> enable;  // names of the on_request rules that run
+  std::string stop_after;           // the name of the last stage to run; if empty, all stages run
+  std::string why_not;              // RULE or RULE@NODE; NODE names a node or its output
   std::function<void(const std::string& stage, const Graph&)> after_stage;
   bool eager = false;                   // ignore costs and apply all legal changes; for tests
   std::vector<Pass> more_passes;        // run after the built-in passes

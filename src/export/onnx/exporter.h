@@ -112,15 +112,17 @@ Exporter DirectTo(const char* onnx_op, std::vector<std::string> attrs = {}, Attr
                   const char* domain = "");
 
 struct ExportOptions {
-  // Stores tensors of 1 KiB or more in the file `<path>.data`. ExportFile always does so if the weights
-  // exceed 1.5 GiB.
+  // Stores constants of 1 KiB or more in the file `<path>.data`, except strings and constants of nested
+  // graphs. ExportFile always does so if the weights exceed 1.5 GiB. ExportBytes ignores this option.
   bool external_data = false;
   // Writes fused ops as com.microsoft operators, as onnxruntime's own optimizer does.
   bool contrib = false;
 };
-// Returns a serialized ONNX model that contains the weights. Fails if the weights exceed 1.5 GiB.
+// Returns a serialized ONNX model that contains the weights. Fails if an op has no ONNX form, or if the
+// weights exceed 1.5 GiB.
 Result<std::string> ExportBytes(const Graph& graph, const ExportOptions& options = {});
-// Writes an ONNX file. Returns the number of nodes written, including those of nested graphs.
+// Writes an ONNX file. Returns the number of nodes written, including those of nested graphs. Fails if an op
+// has no ONNX form or a file cannot be written.
 Result<int64_t> ExportFile(const Graph& graph, const std::string& path, const ExportOptions& options = {});
 
 }  // namespace tern::onnx

@@ -21,7 +21,7 @@ class GraphExporter {
   }
   void NeedOpset(int version);
   void NeedMlOpset(int version);
-  int opset() const { return opset_; }  // the highest opset that any node requires
+  int opset() const { return opset_; }  // on the top-level exporter: the opset of the model
   int ml_opset() const { return ml_opset_; }
   Status Export(const Graph& graph);
 

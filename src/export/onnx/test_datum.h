@@ -7,7 +7,8 @@
 namespace tern::onnx {
 
 // Returns a serialized TensorProto or SequenceProto. For an optional without a value, returns a serialized
-// OptionalProto. Fails for maps.
+// OptionalProto. Fails for maps, for sequences that contain maps or optionals, and for tensors of 2 GiB or
+// more.
 Result<std::string> TestDatumBytes(const Datum& datum);
 
 }  // namespace tern::onnx

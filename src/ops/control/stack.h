@@ -8,10 +8,11 @@
 namespace tern {
 
 // Stacks slices along a new axis: three slices [2,4] with axis 1 become [2,3,4]. All slices must have the
-// same type and dims. If there are no slices, `empty` is the type of the result.
+// same type and dims. If there are no slices, the result is empty and has the type `empty`, with size 0 for
+// the dim `axis` and for unknown dims.
 Result<Tensor> StackSlices(const DatumList& slices, int64_t axis, const Type& empty);
-// Collects outputs of a body in all iterations. Add fails if the collected bytes exceed CollectLimit() of the
-// context, because a loop may run any number of iterations.
+// Collects outputs of a body in all iterations. Add fails if an output is not a tensor, or if the collected
+// bytes exceed CollectLimit() of the context, because a loop may run any number of iterations.
 class Collector {
  public:
   // Collects the outputs `first` to `first` + `count` - 1 of the body.

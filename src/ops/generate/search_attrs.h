@@ -40,8 +40,8 @@ Status CheckDecoder(const DecoderAttrs& attrs);
 // returned.
 std::vector<SubgraphState> DecoderStates(const DecoderAttrs& attrs);
 inline constexpr int kRowAxis = 1;  // the axis `rows` of a past [2, rows, heads, length, size]
-// Infers the types of the decoder's graph for symbolic numbers of rows, tokens and past tokens. Fails if the
-// decoder has too few outputs.
+// Infers the types of the decoder's graph for symbolic numbers of rows, tokens and past tokens. Fails if an
+// attribute is invalid (CheckDecoder) or the decoder has too few outputs.
 Status InferDecoder(const DecoderAttrs& attrs, InferContext& c);
 
 }  // namespace tern

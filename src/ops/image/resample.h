@@ -64,7 +64,8 @@ struct Tap {
   double weight;
 };
 // Returns the taps for an input position, which may be a fraction. The result at that position is the sum of
-// the taps' elements times their weights. Fails if the filter is much wider than the input.
+// the taps' elements times their weights. Fails if more than 8 * input + 64 taps would be needed, or if the
+// position is beyond 1e15.
 Result<std::vector<Tap>> TapsAt(const ResizeFilter& filter, const ResizeAxis& axis, double position);
 
 }  // namespace tern

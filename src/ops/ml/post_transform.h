@@ -20,8 +20,10 @@ enum class SecondClass {
   kComplement,  // [1 - s, s]
   kOpposite     // [-s, s]
 };
-// Applies the transform to a row of scores, and returns the number of scores. If count is 1, the row may get
-// a second column, so it must have capacity for two scores. With kLogistic, both columns are probabilities.
+// Applies the transform to a row of scores, and returns the number of scores. If count is 1, the row must
+// have capacity for two scores. In this case kProbit transforms the score and adds no column. Other
+// transforms add the column that `second` says; if there is one, kLogistic makes both columns probabilities.
+// kSoftmax and kSoftmaxZero have no effect.
 size_t FinishScores(PostTransform kind, SecondClass second, double* row, size_t count);
 void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row);
 

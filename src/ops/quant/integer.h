@@ -45,8 +45,8 @@ struct RealBounds {
 };
 RealBounds RealBoundsOf(const Attrs& attrs);  // `attrs` are those of a QConv or QMatMul
 
-// QBinary (add) computes y = saturate(round(a * ratios.a + b * ratios.b + ratios.rest)). `rest` includes all
-// zero points.
+// QBinary (add) computes y = saturate(round(fma(a, ratios.a, fma(b, ratios.b, ratios.rest)))). `rest`
+// includes all zero points.
 struct SumRatios {
   float a, b, rest;
 };

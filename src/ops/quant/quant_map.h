@@ -20,8 +20,8 @@ class QuantMap {
 // Checks that scale matches x, and that zero_point has the shape of scale.
 Status CheckQuantShapes(const InferContext& c, int64_t axis, int64_t block_size);
 
-// Axis rules of ops with the attributes axis and block_size. If there is only one scale, `axis` has no effect
-// and is not renamed.
+// Axis rules of ops with the attributes axis and block_size. With blocks, the axes cannot be permuted. If
+// there is only one scale, `axis` has no effect and is not renamed.
 std::optional<AxisMap> ScaledAxes(const Node& node);
 void RenameScaledAxis(const Node& node, AxisRenaming& renaming);
 

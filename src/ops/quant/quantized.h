@@ -21,7 +21,7 @@ namespace tern {
 // result and the residual. This needs 8-bit tensors, a residual and a scale of the result.
 struct QuantizedForm {
   const char* name;
-  const char* real;  // the op on real numbers; it has the same attributes
+  const char* real;  // the op on real numbers; it has the same attributes, except residual_first
   int operands;
   bool has_epilogue;
 

@@ -23,7 +23,7 @@ int64_t CountBetween(const Dims& dims, int begin, int end);
 // Returns the product of dims [begin, end) as an expression.
 Dim ProductOf(const std::vector<Dim>& dims, int begin, int end);
 
-// Returns the length of a 1-D shape, or -1 if it is unknown or too large.
+// Returns the length of a 1-D shape, or -1 if it is unknown or above 4096.
 int KnownLength(const Shape& shape);
 // Fails if the rank is known to be 2 or more. For inputs that are lists of axes, sizes or repeats.
 Status RequireVector(const InferContext& c, std::string_view port);

@@ -47,7 +47,8 @@ Dim MoreSpecific(const Dim& a, const Dim& b);
 
 // Returns the result type of products. Floats must have equal types, and the result has this type. For
 // integers of the same type with at least 32 bits, the result has this type. For other integers, the result
-// is i64 if one of them has 64 bits, else i32.
+// is i64 if one of them has 64 bits, else i32. If a type is unknown, the result is the other type if that is
+// a float, else unknown.
 Result<DType> ProductType(DType a, DType b);
 
 }  // namespace tern

@@ -34,7 +34,7 @@ Result<Window> MakeWindow(int rank, const std::vector<int64_t>& strides, const s
 // dilation 2 spans 5 elements.
 Dim Extent(const WindowAxis& axis, const Dim& kernel);
 // Returns the number of windows along the axis. Fails if the padded input is known to be smaller than one
-// window.
+// window. With ceil_mode, it may be smaller by up to stride - 1 elements.
 Result<Dim> Positions(const Window& window, int axis, const Dim& input, const Dim& kernel);
 // Returns the window with the pads that auto_pad implies for these sizes.
 Window ResolvePads(Window window, const Dims& input, const Dims& kernel);

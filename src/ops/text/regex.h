@@ -12,8 +12,9 @@ namespace tern {
 
 class Regex {
  public:
-  // Parses a pattern. Errors name the position in the pattern. Back references, look-around, \C and Unicode
-  // properties are not supported.
+  // Parses a pattern. Syntax errors name the position in the pattern. Back references, look-around, \C and
+  // Unicode properties are not supported. Fails if the pattern has more than 65536 characters, or needs more
+  // than 20000 states.
   static Result<Regex> Parse(std::string_view pattern);
   // Returns whether the pattern matches the entire text, which is UTF-8. Invalid bytes count as U+FFFD.
   bool FullMatch(std::string_view text) const;

@@ -14,9 +14,9 @@ class BatchFollower {
   BatchFollower(std::string symbol, int64_t old_size, int64_t new_size)
       : symbol_(std::move(symbol)), old_size_(old_size), new_size_(new_size) {}
 
-  // Visits the nodes in order, nested graphs included. Adapts each node that contains the old size as a
-  // constant, and infers its types. Checks that the node processes each item as it would process that item
-  // alone.
+  // Visits the nodes in order, nested graphs included. Adapts each Reshape, Expand, Concat and Rnn that
+  // contains the old size, and infers the types of every node. Checks that the node processes each item as it
+  // would process that item alone.
   Status Walk(Graph& graph);
 
   Dim batch() const { return Dim::Symbol(symbol_); }

@@ -111,7 +111,7 @@ class NodeSharer {
     return hash;
   }
 
-  // The hash of a list or tensor is 0. Same() compares the elements.
+  // Other values, such as lists and tensors, have the hash 0. Same() compares them.
   static size_t HashOf(const AttrValue& v) {
     if (const auto* i = std::get_if<int64_t>(&v)) return std::hash<int64_t>()(*i);
     if (const auto* d = std::get_if<double>(&v)) return std::hash<double>()(*d);

@@ -17,12 +17,14 @@ struct Channels {
   int rank = -1, axis = -1;  // rank of the result, and its channel axis
 };
 
-// Describes the node that produces y. The node must be an `op` with constant float weights and without an
-// epilogue, and y must have no other reader. Otherwise calls Skip with the reason and returns nullopt.
+// Describes the node that produces y. The node must be an `op` in the graph of the root, with constant float
+// weights, without an epilogue and with a known number of channels. y must have one reader. Otherwise calls
+// Skip with the reason and returns nullopt.
 std::optional<Channels> ChannelsOf(Rewrite& r, Value* y, std::string_view op);
 
 // Returns the constant as a vector of 1 or `count` elements. Calls Skip with the reason and returns null when
-// the constant has several elements along another axis, or broadcasts the result to a larger shape.
+// the value is not a constant of the type of the weights, has several elements along another axis, or
+// broadcasts the result to a larger shape.
 Value* PerChannel(Rewrite& r, const Channels& c, Value* constant);
 
 // Returns the weights times `factor`. `factor` is a vector of 1 or `count` elements, one per output channel.

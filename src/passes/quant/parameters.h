@@ -24,7 +24,7 @@ bool Saturates(const Node& quantize, double low, double high);
 // If a Dequantize from 8 or 16 bits to f32 produces v, and its f32 scales are not per block, returns the
 // Dequantize. Otherwise returns null.
 const Node* PlainDequantize(const Value* v);
-// True for a Quantize from f32 to 8 or 16 bits with one f32 scale.
+// True for a Quantize from f32 to 8 or 16 bits that has one f32 scale and divides in f32.
 bool IsPlainQuantize(const Node& node);
 
 }  // namespace tern

@@ -12,7 +12,8 @@ enum class Copies {
 };
 
 // Returns v with each element of the last axis once. Emits copies of the nodes that compute v. The copies
-// compute rows of n/2 elements. Returns null if it cannot prove that the rows contain each element twice.
+// compute rows of n/2 elements. Expands are left out, so another dim of the result may be 1 where v has a
+// larger size. Returns null if it cannot prove that the rows contain each element twice.
 Value* WithoutCopies(Rewrite& r, Value* v, Copies copies);
 
 }  // namespace tern

@@ -20,8 +20,8 @@ bool Near(double found, double expected, DType dtype);
 // True if the powers are the same and the coefficients are Near.
 bool Near(const Polynomial& found, const Polynomial& expected, DType dtype);
 
-// PeelFactor expresses v as factor * value. It skips Mul and Div with a constant scalar, and Neg, and stops
-// at a value with several readers. If there are no such nodes, factor is 1 and value is v.
+// PeelFactor expresses v as factor * value. It skips products and quotients of a value and a constant scalar,
+// and Neg, and stops at a value with several readers. If there are no such nodes, factor is 1 and value is v.
 struct Scaled {
   double factor = 1;
   Value* value = nullptr;

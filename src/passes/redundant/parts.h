@@ -26,7 +26,7 @@ struct Part {
   bool CoversAll() const;  // true if the part is all of x
 };
 // If v is made by a Slice along one axis with step 1, or by a Split, returns v as a part of a tensor. Returns
-// nullopt for other values, or if sizes are not known.
+// nullopt for other values, for an empty Slice, and if sizes are not known.
 std::optional<Part> ReadPart(const Value* v);
 
 // Returns the sizes of the values along `axis`, or nullopt if a size is not known.

@@ -13,8 +13,8 @@ namespace tern {
 std::optional<double> ScalarOf(const Value* v);
 // True for a constant with one element that equals `expected` up to the rounding of its type.
 bool IsScalar(const Value* v, double expected);
-// Returns the value that all elements of a constant equal. Returns nullopt if the elements differ, or if a
-// double cannot represent the value exactly.
+// Returns the value that all elements of a constant equal. Returns nullopt if the elements differ, if there
+// are none, or if a double cannot represent the value exactly.
 std::optional<double> UniformOf(const Value* v);
 // AllFinite is true for a float constant without NaN and infinity. AllFiniteAndNotZero is true if the
 // constant also contains no 0.
@@ -26,10 +26,11 @@ bool AllNormal(const Value* v);
 // True if (x + a) + b may differ from x + sum, where sum = a + b, because adding a large `a` rounds x. For
 // example, (x + 12582912) - 12582912 rounds x to the nearest integer.
 bool RoundsByCancelling(double a, double b, double sum, DType dtype);
-// The same for constant tensors. Uses the largest magnitude in a and b and the smallest magnitude in sum.
+// The same for constants, which must not be null. Uses the largest magnitude in a and b and the smallest
+// magnitude in sum.
 bool RoundsByCancelling(const Value* a, const Value* b, const Value* sum);
-// Returns the elements of an integer constant, or of the result of a shape computation (Value::content).
-// The second kind of elements may be symbolic.
+// Returns the elements of an integer constant of rank 0 or 1, or of the result of a shape computation
+// (Value::content). The second kind of elements may be symbolic.
 std::optional<Content> ContentOf(const Value* v);
 
 // True if the node works on [N, spatial…, C]. Rules assume [N, C, spatial…], so patterns and MadeBy ignore

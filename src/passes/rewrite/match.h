@@ -68,12 +68,12 @@ bool MayMatch(const Node& root, const Pattern& pattern);
 // Says why a pattern does not match. Of several attempts, the one that matched the most nodes provides the
 // reason.
 struct MatchFailure {
-  int depth = -1;  // the number of nodes that matched
+  int depth = -1;  // the number of nodes that matched, plus 100 if all matched
   std::string reason;
 };
 // Matches the pattern with its root at `root`. Passes each match to `accept` until `accept` returns true.
-// Returns false if no match is accepted. Updates `failure`, when not null, if an attempt matched more nodes
-// than failure->depth.
+// Returns false if no match is accepted. Updates `failure`, when not null, if the depth of an attempt exceeds
+// failure->depth.
 bool MatchAt(Node& root, Match& match, const std::function<bool(const Match&)>& accept,
              MatchFailure* failure);
 

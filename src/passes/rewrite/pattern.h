@@ -3,11 +3,12 @@
 //   %c = Conv(%x, #w, #b?) {@conv}   %y = BatchNorm(%c, #gamma, #beta, #mean, #var) {epsilon=@eps}
 //
 // %x matches any value. #w matches a constant. An input with `?` may be absent. `_` matches only an absent
-// input. A number matches a constant with one element of that value. {kind="relu"} matches only this
-// attribute value. {axis=@a} stores the attribute value as @a. {@conv} stores all attributes as @conv. A
-// value that is produced and read inside the pattern may not be read outside of the pattern, unless its
-// statement ends with `shared`. The last statement is the root. Operands of commutative ops match in
-// either order.
+// input. A number matches a constant with one element of that value, up to rounding, unless the constant has
+// more dims than the other operands. {kind="relu"} matches only this attribute value. {axis=@a} stores the
+// attribute value as @a. {@conv} stores all attributes as @conv. A name that occurs twice stands for the same
+// value or for equal constants. A value that is produced and read inside the pattern may not be read outside
+// of the pattern, unless its statement ends with `shared`. The last statement is the root. Operands of
+// commutative ops match in either order.
 #pragma once
 #include <optional>
 #include <string>

@@ -43,7 +43,8 @@ class Rewrite {
   std::vector<Value*> Inline(const Graph& body, const std::vector<Value*>& inputs);
 
   // Makes readers of the root's outputs read these values. A value may be null if its output has no readers.
-  // Returns false and removes all emitted nodes when a type or the name of a graph output would change.
+  // Returns false and removes all emitted nodes when a type or the name of a graph output would change, when
+  // two graph outputs would become one value, or when folding failed or a new node is refused (RefuseHalf).
   bool Replace(const std::vector<Value*>& values) { return ReplaceOutputs(root_, values); }
   bool Replace(Value* value);
   // Like Replace, for another node of the graph. The node must come before the root, and all its readers must

@@ -39,8 +39,8 @@ struct Rule {
 const std::vector<const Rule*>& AllRules();
 const Rule* FindRule(std::string_view name);
 std::vector<const Rule*> RulesOf(const std::vector<std::string>& groups, Level level);
-// Parses the patterns and the replacement. Only rules outside of the table, such as those of tests, need this
-// call.
+// Parses the patterns and the replacement, and checks that the ops in `roots` exist. Only rules outside of
+// the table, such as those of tests, need this call.
 Status PrepareRule(Rule& rule);
 
 // Applies the rule at the root of `rewrite` if it matches. Returns true if the rule was applied.
