@@ -16,8 +16,9 @@ namespace tern::import {
 class ExternalFiles {
  public:
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
-  // Maps the file `location`, a path relative to the folder. Resolves symbolic links. Fails if the file is
-  // then outside the folder. Messages contain the name `tensor`.
+  // Maps the file `location`, a path relative to the folder. Resolves symbolic links. Fails if the path
+  // contains "..", or if the file is then outside the folder or is not a regular file. Messages contain the
+  // name `tensor`.
   Result<Buffer> Map(const std::string& location, const std::string& tensor);
 
  private:

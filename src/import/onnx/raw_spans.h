@@ -24,8 +24,8 @@ struct SplitModel {
   std::vector<RawSpan> spans;
 };
 
-// Returns nullopt if there is no large data, if the message is broken, or if protobuf must merge fields. For
-// example, the field `graph` may occur twice. The caller must then let protobuf parse the entire message.
+// Returns nullopt if no data has 4 KiB or more, if the message is broken, or if protobuf must merge fields.
+// For example, the field `graph` may occur twice. The caller must then let protobuf parse the entire message.
 std::optional<SplitModel> SplitRawData(const void* data, size_t size);
 
 // Registers the data of each span in `raw`. `stripped` is the parsed message, which contains the tensor of

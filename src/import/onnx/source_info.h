@@ -13,9 +13,10 @@ class ModelProto;
 
 namespace tern::onnx {
 
-// The keys are "onnx:ir_version", "onnx:opset DOMAIN" for each domain, "onnx:producer_name",
-// "onnx:producer_version", "onnx:domain", "onnx:model_version" and "onnx:doc_string". A key is present if the
-// file sets the field.
+// The keys are "onnx:ir_version", "onnx:opset DOMAIN" for each domain (DOMAIN is "ai.onnx" for the default
+// domain), "onnx:producer_name", "onnx:producer_version", "onnx:domain", "onnx:model_version" and
+// "onnx:doc_string". A key is present if the file sets the field, and to a value other than "" and, for
+// model_version, 0.
 inline constexpr std::string_view kSourceKey = "onnx:";
 inline constexpr std::string_view kOpsetKey = "onnx:opset ";
 
