@@ -16,11 +16,11 @@ class Bundle {
   static Result<std::unique_ptr<Bundle>> Open(const std::string& prefix);
 
   bool Has(const std::string& key) const { return entries_.count(key) > 0; }
-  // Reads a tensor and checks its checksum. Numbers are views of the mapped shard if their alignment permits.
-  // A complex tensor has float elements and a last axis of 2.
+  // Reads a tensor. Numbers are views of the mapped shard if their alignment permits, and their checksum is
+  // checked. A complex tensor has float elements and a last axis of 2.
   Result<Tensor> Read(const std::string& key);
   // Returns the key of the variable with this name, or an empty string. Searches the object graph that TF2
-  // stores, then tries the name itself.
+  // stores, then tries the name itself, then the name with the suffix /.ATTRIBUTES/VARIABLE_VALUE.
   std::string KeyOf(const std::string& variable);
 
  private:

@@ -19,7 +19,9 @@ struct NamedTensor {
 // Unknown dims get symbols: NAME_0 for the first axis of input NAME.
 Result<NamedTensor> InputOf(const std::string& name, const std::string& tensor, int dtype,
                             const pb::TensorShapeProto& shape);
-// Returns the outputs of a graph file, which are the tensors that no node reads.
+// Returns the outputs of a graph file, which are the tensors of nodes that no node reads. Omits nodes inside
+// loops and branches, operators that never produce a result (such as Assert), and, if the graph has
+// placeholders, nodes that depend on none of them.
 Result<std::vector<NamedTensor>> OutputsOfGraph(const pb::GraphDef& graph, const ModelContext& model);
 // Returns the inputs of a graph file, which are the placeholders that the outputs need, in the order of the
 // file.

@@ -20,10 +20,10 @@ struct Signature {
   std::vector<Port> inputs, outputs;  // sorted by name
 };
 
-// Prefers the graph with the tag "serve".
+// Returns the graph whose only tag is "serve", or else the only graph. Fails if neither exists.
 Result<const pb::MetaGraphDef*> ChooseGraph(const pb::SavedModel& model);
 // `wanted` is the name of a signature. If it is empty, returns the signature "serving_default", or else the
-// only signature.
+// only signature. Fails if this signature does not exist.
 Result<Signature> ChooseSignature(const pb::MetaGraphDef& graph, const std::string& wanted);
 // Return the node that restores the variables and the node that initialises the tables, or an empty string if
 // there is none.

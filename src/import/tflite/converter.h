@@ -108,7 +108,7 @@ struct Converter {
 // Maps the name of an operator to its converter. The name of a custom operator is "CUSTOM:name".
 class ConverterTable {
  public:
-  // The operator must have at least `inputs` inputs, which are not optional, and one output.
+  // Inputs 0 to `inputs` - 1 of the operator must be present.
   void Add(const char* op, int inputs, std::function<Status(LiteNode&)> convert);
   const Converter* Find(const std::string& op) const;
   std::vector<std::string> Names() const;

@@ -15,8 +15,8 @@ inline constexpr int kCustom = 32;
 
 class Model {
  public:
-  // Verifies the flatbuffer, and that the indices of all subgraphs, tensors and operator codes exist.
-  // `source` must outlive the model.
+  // Verifies the flatbuffer and its version. Also checks the indices of tensors, buffers and operator codes,
+  // and of the subgraphs of signatures. `source` must outlive the model.
   static Result<Model> Open(const load::Source& source);
 
   const fb::Model& root() const { return *root_; }

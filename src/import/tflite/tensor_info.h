@@ -42,8 +42,8 @@ struct TensorInfo {
 };
 
 Result<TensorInfo> InfoOf(const fb::Tensor& tensor);
-// Returns the elements of a constant. The tensor is not defined if the file has no data for it. Sparse
-// tensors become dense. If possible, the result refers to the bytes of the file.
+// Returns the elements of a constant. The tensor is not defined if the file has no data for it, unless it has
+// no elements. Sparse tensors become dense. If possible, the result refers to the bytes of the file.
 Result<Tensor> ConstantOf(const Model& model, const TensorInfo& info);
 
 // Reads a sparse tensor. `stored` has the elements that the file lists.
@@ -51,7 +51,7 @@ Result<Tensor> Densify(const fb::SparsityParameters& sparsity, const Buffer& sto
 
 // Returns a copy of the tensor with permuted dims. If only dims of size 1 move, returns a view.
 Tensor Permuted(const Tensor& t, const std::vector<int64_t>& perm);
-// Returns elements of 4 bits as i8 or u8. Returns other tensors unchanged.
+// Returns integers of 2 or 4 bits as i8 or u8. Returns tensors of wider types unchanged.
 Tensor Widened(const Tensor& t);
 
 }  // namespace tern::tflite

@@ -13,7 +13,8 @@ namespace tern::torch {
 class Archive {
  public:
   // `bytes` may be a mapped file. Entries that are stored without compression share its memory. `mapped` says
-  // that the memory stays valid as long as the graph, so that weights need not be copied.
+  // that the memory stays valid as long as the graph, so that weights need not be copied. Fails if all
+  // compressed entries together unpack to more than 4 GiB.
   static Result<Archive> Open(Buffer bytes, bool mapped);
 
   // Names are without the folder that contains all entries: "models/model.json".

@@ -19,7 +19,8 @@ Value* As(AtenNode& n, std::string_view name, DType dtype);
 // Returns the type of a floating-point function of x: ints and bools become f32.
 DType FloatOf(DType t);
 Value* InFloat(AtenNode& n, std::string_view name);
-// Returns an axis in [0, rank). Reports an error to n.b if it is out of range or if the rank is unknown.
+// Returns an axis in [0, rank), or 0 for a scalar. Reports an error to n.b if it is out of range or if the
+// rank is unknown.
 int64_t Axis(AtenNode& n, int64_t axis, int rank);
 // Returns the axes in [0, rank), sorted, without duplicates.
 std::vector<int64_t> Axes(AtenNode& n, const std::vector<int64_t>& axes, int rank);
