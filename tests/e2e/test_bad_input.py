@@ -190,6 +190,11 @@ class BadModels(CliTest):
         node = helper.make_node("Relu", ["x"], ["y"], name="r")
         self.refuse(self.save(make_model([node], {"x": (TensorProto.STRING, [1])}, {"y": (TensorProto.STRING, [1])})), says="'r'")
 
+    def test_types_beyond_32_bits(self):
+        for number in (-4294967295, 4294967297):  # both are 1, FLOAT, in 32 bits
+            model = make_model([helper.make_node("Cast", ["x"], ["y"], to=number)], {"x": (FLOAT, [2])}, {"y": (FLOAT, [2])})
+            self.refused("inspect", self.save(model), says="'to'")
+
     def test_unmade_values(self):
         node = helper.make_node("Relu", ["nowhere"], ["y"], name="r")
         self.refuse(self.save(make_model([node], {"x": (FLOAT, [1])}, {"y": (FLOAT, [1])})), says="nowhere")

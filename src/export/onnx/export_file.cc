@@ -21,7 +21,8 @@ const ExporterTable& Exporters() {
 
 namespace {
 
-constexpr size_t kMaxMessage = size_t{3} << 29;  // 1.5 GiB, which is below protobuf's limit of 2 GiB
+constexpr size_t kLargestMessage = INT32_MAX;    // protobuf's limit
+constexpr size_t kMaxMessage = size_t{3} << 29;  // of weights, 1.5 GiB, so that the graph still fits
 
 // Returns the ir_version of the ONNX release that introduced an opset, but at least 10.
 int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }
@@ -30,6 +31,16 @@ size_t WeightBytes(const Graph& graph) {
   size_t bytes = 0;
   for (const auto& v : graph.values())
     if (v->is_constant()) bytes += v->constant.bytes();
+  return bytes;
+}
+
+Result<std::string> Serialized(const pb::ModelProto& model) {
+  const size_t size = model.ByteSizeLong();
+  std::string bytes;
+  if (size > kLargestMessage || !model.SerializeToString(&bytes))
+    return InvalidArgument(
+        "the model needs an ONNX message of ", size, " bytes; the limit is ", kLargestMessage,
+        ", and only weights outside of nested graphs can be stored in a file of their own");
   return bytes;
 }
 
@@ -108,7 +119,7 @@ Result<std::string> ExportBytes(const Graph& given, const ExportOptions& options
     exporter.contrib = options.contrib;
     TERN_TRY(exporter.Export(graph));
     FillHeader(graph, exporter, model);
-    return model.SerializeAsString();
+    return Serialized(model);
   });
 }
 
@@ -130,7 +141,7 @@ Result<int64_t> ExportFile(const Graph& given, const std::string& path, const Ex
       TERN_TRY(data.Commit());
     }
     FileWriter out(path);
-    const std::string bytes = model.SerializeAsString();
+    TERN_ASSIGN(const std::string bytes, Serialized(model));
     out.Write(bytes.data(), bytes.size());
     TERN_TRY(out.Commit());
     return CountNodes(model.graph());

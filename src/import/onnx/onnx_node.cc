@@ -167,7 +167,7 @@ Result<Tensor> OnnxNode::TensorAttr(std::string_view name) const {
 Result<DType> OnnxNode::DTypeAttr(std::string_view name, DType otherwise) const {
   if (!Typed(name, tern_onnx::AttributeProto::INT)) return otherwise;
   const int64_t number = Int(name);
-  auto dtype = DTypeFromOnnx(number < INT32_MAX ? static_cast<int>(number) : -1);
+  auto dtype = DTypeFromOnnx(number >= 0 && number < INT32_MAX ? static_cast<int>(number) : -1);
   if (!dtype.ok()) return Bad("attribute '", name, "': ", dtype.status().message());
   return dtype;
 }

@@ -35,6 +35,10 @@ Value* LiteNode::RealPermuted(int i, const std::vector<int64_t>& perm) {
     b.Fail(Bad("input ", i, " must have ", perm.size(), " dims, got ", stored->type.ToString()));
     return stored;
   }
+  if (stored->type.dtype == DType::kString) {
+    b.Fail(Bad("input ", i, " must contain numbers, got ", stored->type.ToString()));
+    return stored;
+  }
   Value* v = nullptr;
   if (stored->is_constant())
     v = b.Const(Permuted(Widened(stored->constant), perm), stored->name);

@@ -119,7 +119,10 @@ ItemAxes SliceItems(const ItemQuery& q) {
   if (!place) return InvalidArgument("its axes are not known");
   if (*place >= 0 && q.Has(4)) {
     const auto steps = NumbersOf(q.node.input(4));
-    if (!steps || (*steps)[static_cast<size_t>(*place)] != 1) return WorksAlong(q.Axis(0));
+    if (!steps) return WorksAlong(q.Axis(0));
+    // Without axes, the lists are for the first axes only.
+    const auto at = static_cast<size_t>(*place);
+    if (at < steps->size() && (*steps)[at] != 1) return WorksAlong(q.Axis(0));
   }
   return AllOutputs(q, q.Axis(0));
 }

@@ -94,6 +94,17 @@ TEST(SetBatch, BatchBehindTheSequence) {
   })");
 }
 
+TEST(SetBatch, SliceOfTheAxesBeforeTheBatch) {
+  ExpectItems(R"(graph @g(%x: f32[1,5,4]) -> (%y) {
+    #start: i64[1] = (1)
+    #end: i64[1] = (4)
+    #step: i64[1] = (2)
+    %t = Transpose(%x) {perm=[1,0,2]}
+    %s = Slice(%t, #start, #end, _, #step)
+    %y = Transpose(%s) {perm=[1,0,2]}
+  })");
+}
+
 TEST(SetBatch, OperandsForOneItemAreRepeated) {
   ExpectItems(R"(graph @g(%x: f32[1,2,3]) -> (%y) {
     #token: f32[1,1,3] = (7, 8, 9)
