@@ -8,7 +8,7 @@ namespace tern {
 namespace {
 
 // Writes the graph as text, with a number in place of each value's name.
-class Writer {
+class HashWriter {
  public:
   void Add(const Graph& graph) {
     text += "(";
@@ -66,7 +66,7 @@ class Writer {
 }  // namespace
 
 uint64_t HashOf(const Graph& graph) {
-  Writer writer;
+  HashWriter writer;
   writer.Add(graph);
   return Checksum(writer.text.data(), writer.text.size());
 }

@@ -9,7 +9,7 @@
 namespace tern::tools {
 namespace {
 
-Status Reading(Status status, const Value& input, const InputFile& file) {
+Status WhileReading(Status status, const Value& input, const InputFile& file) {
   return std::move(status).While(StrCat("reading input '", input.name, "' from '", file.path, "'"));
 }
 
@@ -99,9 +99,9 @@ Status PutFeed(const std::string& name, Datum datum, Feeds& feeds) {
 
 Result<Tensor> CsvInput(const InputFile& file, const Value& input) {
   auto table = data::ParseCsv(file.text, input.type.dtype != DType::kString);
-  if (!table.ok()) return Reading(table.TakeStatus(), input, file);
+  if (!table.ok()) return WhileReading(table.TakeStatus(), input, file);
   auto t = data::CsvTensor(*table, input.type.dtype);
-  if (!t.ok()) return Reading(t.TakeStatus(), input, file);
+  if (!t.ok()) return WhileReading(t.TakeStatus(), input, file);
   if (!table->header.empty())
     std::fprintf(stderr, "tern: note: took row 1 of '%s' as a header, because it has no number: %s\n",
                  Printable(file.path).c_str(), Printable(Join(table->header, ", ")).c_str());
@@ -119,7 +119,7 @@ Status AddCsvColumns(const Graph& graph, const InputFile& file, Feeds& feeds) {
       continue;
     }
     auto t = ColumnInput(*table, column, **input);
-    if (!t.ok()) return Reading(t.TakeStatus(), **input, file);
+    if (!t.ok()) return WhileReading(t.TakeStatus(), **input, file);
     TERN_TRY(PutFeed((*input)->name, Datum(std::move(*t)), feeds));
   }
   SayIgnored(ignored, file);

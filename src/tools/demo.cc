@@ -18,9 +18,9 @@
 namespace tern::tools {
 namespace {
 
-constexpr std::string_view kModel = "digits.onnx";
+constexpr std::string_view kDemoModel = "digits.onnx";
 
-struct Answer {
+struct DemoAnswer {
   std::string picture;  // the name of the picture's file
   data::Image image;
   int64_t digit = 0;
@@ -55,8 +55,8 @@ class DemoTool : public Tool {
   bool all_ = false, json_ = false;
 };
 
-Result<Answer> Recognise(Engine& engine, const std::string& name, const data::Image& image) {
-  Answer a{name, data::Resize(data::WithChannels(image, 1), 28, 28), 0, {}, 0};
+Result<DemoAnswer> Recognise(Engine& engine, const std::string& name, const data::Image& image) {
+  DemoAnswer a{name, data::Resize(data::WithChannels(image, 1), 28, 28), 0, {}, 0};
   TERN_ASSIGN(const Tensor input, data::ImageToTensor(a.image, DType::kF32, {1, 1, 28, 28}, {}));
   const Stopwatch watch;
   TERN_ASSIGN(const DatumList outputs, engine.Run({input}));
@@ -78,7 +78,7 @@ void PrintPicture(const data::Image& image, const std::vector<std::string>& besi
   }
 }
 
-void Print(const Answer& a) {
+void Print(const DemoAnswer& a) {
   std::vector<std::string> beside = {
       fmt::format("{}: this is {} {}", a.picture, a.digit == 8 ? "an" : "a", a.digit), ""};
   for (size_t d = 0; d < a.probabilities.size(); ++d) {
@@ -91,10 +91,10 @@ void Print(const Answer& a) {
   fmt::print("\n");
 }
 
-void PrintJson(const std::vector<Answer>& answers) {
+void PrintJson(const std::vector<DemoAnswer>& answers) {
   data::JsonWriter json;
   json.BeginObject().Key("answers").BeginArray();
-  for (const Answer& a : answers) {
+  for (const DemoAnswer& a : answers) {
     json.BeginObject()
         .Key("picture")
         .Text(a.picture)
@@ -140,7 +140,7 @@ Result<std::vector<std::pair<std::string, data::Image>>> DemoTool::Pictures() co
 
 Result<Engine> MakeEngine() {
   for (const EmbeddedFile& file : EmbeddedFiles())
-    if (file.name == kModel) {
+    if (file.name == kDemoModel) {
       InitOps();
       const Buffer bytes = Buffer::Borrow(const_cast<unsigned char*>(file.data), file.size, nullptr);
       TERN_ASSIGN(load::Loaded loaded, load::LoadBytes(bytes));
@@ -175,9 +175,9 @@ Result<int> DemoTool::Run(const Args&) {
   TERN_ASSIGN(const Tensor blank, data::ImageToTensor(data::Image{28, 28, 1, std::vector<uint8_t>(28 * 28)},
                                                       DType::kF32, {1, 1, 28, 28}, {}));
   TERN_TRY(engine.Run({blank}).TakeStatus());  // the first run also compiles the plan, so it is not measured
-  std::vector<Answer> answers;
+  std::vector<DemoAnswer> answers;
   for (const auto& [name, image] : pictures) {
-    TERN_ASSIGN(Answer a, Recognise(engine, name, image));
+    TERN_ASSIGN(DemoAnswer a, Recognise(engine, name, image));
     if (!json_) Print(a);
     answers.push_back(std::move(a));
   }

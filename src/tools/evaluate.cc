@@ -12,12 +12,12 @@
 namespace tern::tools {
 namespace {
 
-std::string FileName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::string BaseName(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 Result<std::vector<int64_t>> FromStems(const compress::Samples& samples) {
   std::vector<int64_t> labels;
   for (size_t i = 0; i < samples.size(); ++i) {
-    const std::string name = FileName(samples.NameOf(i));
+    const std::string name = BaseName(samples.NameOf(i));
     int64_t label = 0;
     if (!ParseInt(name.substr(0, name.find_first_not_of("0123456789")), label))
       return InvalidArgument("'", samples.NameOf(i),
@@ -51,7 +51,7 @@ Result<std::vector<int64_t>> FromFile(const compress::Samples& samples, const st
       return InvalidArgument("'", path, "' line ", number,
                              ": must be LABEL or FILE LABEL, with a label from 0 on");
     if (words.size() == 2)
-      by_name[FileName(words[0])] = label;
+      by_name[BaseName(words[0])] = label;
     else
       in_order.push_back(label);
   }
@@ -63,9 +63,9 @@ Result<std::vector<int64_t>> FromFile(const compress::Samples& samples, const st
   }
   std::vector<int64_t> labels;
   for (size_t i = 0; i < samples.size(); ++i) {
-    const auto it = by_name.find(FileName(samples.NameOf(i)));
+    const auto it = by_name.find(BaseName(samples.NameOf(i)));
     if (it == by_name.end())
-      return NotFound("'", path, "' has no label of '", FileName(samples.NameOf(i)), "'");
+      return NotFound("'", path, "' has no label of '", BaseName(samples.NameOf(i)), "'");
     labels.push_back(it->second);
   }
   return labels;

@@ -15,7 +15,7 @@ std::string OutputOf(const Node& node) {
   return node.outputs().empty() ? "" : node.output(0)->type.ToString();
 }
 
-std::string Line(const Choice& choice, const Candidate& c) {
+std::string CandidateLine(const Choice& choice, const Candidate& c) {
   const bool chosen = c.kernel == choice.kernel;
   std::string line = fmt::format("  {} {:<34}", chosen ? '*' : ' ', c.kernel);
   if (!c.legal) return line + " no: " + Printable(c.why_not);
@@ -42,7 +42,7 @@ std::string ExplainText(const Explanation& e) {
   for (const Choice& choice : e.choices) {
     out += Title(choice) + "\n";
     for (const Candidate& c : choice.candidates)
-      if (c.legal || !c.why_not.empty()) out += Line(choice, c) + "\n";
+      if (c.legal || !c.why_not.empty()) out += CandidateLine(choice, c) + "\n";
   }
   const auto in_run =
       std::count_if(e.choices.begin(), e.choices.end(), [](const Choice& c) { return c.in_run; });

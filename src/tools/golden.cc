@@ -66,13 +66,6 @@ void GoldenTool::Declare(Args& args) {
   args.Flag("--json", json_, "print one JSON object");
 }
 
-Result<std::pair<std::string, std::string>> SplitPair(const std::string& text, const char* form) {
-  const size_t equal = text.find('=');
-  if (equal == std::string::npos || equal == 0)
-    return InvalidArgument("'", text, "' is not of the form ", form);
-  return std::pair(text.substr(0, equal), text.substr(equal + 1));
-}
-
 Status GoldenTool::Check() const {
   if (folder_.empty() && lines_.empty())
     return InvalidArgument(
@@ -119,7 +112,7 @@ std::string GoldenTool::FileName(size_t i) const {
 }
 
 // Returns the text as one line. Line breaks of JSON are white space, because strings cannot contain them.
-std::string OneLine(std::string text) {
+std::string JoinLines(std::string text) {
   for (char& c : text)
     if (c == '\n' || c == '\r') c = ' ';
   return text;
@@ -132,7 +125,7 @@ Result<int> GoldenTool::Run(const Args&) {
   std::vector<std::string> files;
   std::string lines;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    lines += OneLine(pairs[i].request) + "\n";
+    lines += JoinLines(pairs[i].request) + "\n";
     if (!folder_.empty()) files.push_back((std::filesystem::path(folder_) / FileName(i)).string());
     for (size_t k = 0; !folder_.empty() && k < i; ++k)
       if (files[k] == files[i]) return InvalidArgument("two requests would be written to '", files[i], "'");

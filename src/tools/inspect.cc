@@ -122,7 +122,7 @@ void PrintLayersOf(const Graph& graph, const std::map<const Node*, const Layer*>
     PrintLayer(layer);
     for (size_t i = 0; i < node->subgraphs().size(); ++i) {
       fmt::print("{}{}\n", std::string(static_cast<size_t>(layer.depth) * 4 + 2, ' '),
-                 Describe(BodyOf(*node, i)));
+                 DescribeBody(BodyOf(*node, i)));
       PrintLayersOf(*node->subgraphs()[i], layers);
     }
   }

@@ -85,13 +85,6 @@ void LoadTool::Declare(Args& args) {
   args.Flag("--json", json_, "print one JSON object");
 }
 
-Result<std::pair<std::string, std::string>> SplitPair(const std::string& text, const char* form) {
-  const size_t equal = text.find('=');
-  if (equal == std::string::npos || equal == 0)
-    return InvalidArgument("'", text, "' is not of the form ", form);
-  return std::pair(text.substr(0, equal), text.substr(equal + 1));
-}
-
 Result<std::vector<double>> Rates(const std::string& text) {
   std::vector<double> rates;
   for (const std::string& item : SplitText(text, ',')) {

@@ -36,7 +36,7 @@ extern "C" void OnSignal(int signal) {
 
 void Complain(const std::string& text) { std::fprintf(stderr, "tern: %s\n", Printable(text).c_str()); }
 
-int RunTool(Tool& tool, const Args& args) {
+int RunCommand(Tool& tool, const Args& args) {
   Result<int> code = Guard([&] { return tool.Run(args); });
   if (std::ferror(stdout))
     return kBadUsage;  // Finish reports the write error, which may have caused the command's error
@@ -102,7 +102,7 @@ int Main(int argc, char** argv) {
     sub->footer(std::string("\nexamples:\n") + tool->examples());
     Args args(*sub);
     tool->Declare(args);
-    sub->callback([&code, sub, t = tool.get()] { code = RunTool(*t, Args(*sub)); });
+    sub->callback([&code, sub, t = tool.get()] { code = RunCommand(*t, Args(*sub)); });
   }
   const std::string word = argc > 1 ? argv[1] : "";
   if (word.empty() || (word[0] != '-' && !IsCommand(tools, word))) {

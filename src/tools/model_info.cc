@@ -108,7 +108,7 @@ Body BodyOf(const Node& node, size_t index) {
   return {&node, node.subgraphs()[index].get(), roles[std::min(index, roles.size() - 1)]};
 }
 
-std::string Describe(const Body& body) {
+std::string DescribeBody(const Body& body) {
   const std::string& name = body.graph->name;
   return StrCat(body.role, " graph", name == body.role ? "" : StrCat(" '", Printable(name), "'"), " (",
                 Values(body.graph->inputs()), ") -> (", Values(body.graph->outputs()), ")");

@@ -24,7 +24,7 @@ struct Body {
 };
 Body BodyOf(const Node& node, size_t index);
 // Returns a text such as "then graph (x f32[2]) -> (y f32[2])".
-std::string Describe(const Body& body);
+std::string DescribeBody(const Body& body);
 // Writes the key "bodies" with a list of all nested graphs, outer graphs before inner graphs. Returns the
 // index of each graph in the list.
 std::map<const Graph*, int64_t> WriteBodies(const Graph& graph, data::JsonWriter& json);

@@ -44,7 +44,7 @@ std::string PortText(const Port& p) {
   return StrCat(p.name, mark, p.types ? StrCat(": ", Describe(p.types)) : "");
 }
 
-std::string Ports(const std::vector<Port>& ports) {
+std::string PortList(const std::vector<Port>& ports) {
   std::vector<std::string> texts;
   for (const Port& p : ports) texts.push_back(PortText(p));
   return Join(texts, ", ");
@@ -108,8 +108,8 @@ void PrintAnswers(const OpDef& op) {
 }
 
 void PrintOne(const OpDef& op) {
-  fmt::print("{}\n  {}\n  inputs:  {}\n  outputs: {}\n", Signature(op), op.summary, Ports(op.inputs),
-             Ports(op.outputs));
+  fmt::print("{}\n  {}\n  inputs:  {}\n  outputs: {}\n", Signature(op), op.summary, PortList(op.inputs),
+             PortList(op.outputs));
   for (const Attrs::Entry& e : op.defaults.List())
     fmt::print("  {} = {}{}: {}\n", e.name, AttrToText(e.value), ChoicesOf(e), e.doc);
   PrintAnswers(op);
@@ -131,8 +131,8 @@ void PrintMarkdown() {
     fmt::print("\n## {}\n", family);
     for (const OpDef* op : ops) {
       fmt::print("\n### {}\n\n{}\n\n`{}`\n", op->name, op->summary, Signature(*op));
-      fmt::print("\n- inputs: {}\n- outputs: {}\n", op->inputs.empty() ? "none" : Ports(op->inputs),
-                 Ports(op->outputs));
+      fmt::print("\n- inputs: {}\n- outputs: {}\n", op->inputs.empty() ? "none" : PortList(op->inputs),
+                 PortList(op->outputs));
       for (const std::string& role : op->subgraphs) fmt::print("- graph: `{}`\n", role);
       for (const Attrs::Entry& e : op->defaults.List())
         fmt::print("- attribute `{} = {}`{}: {}\n", e.name, AttrToText(e.value), ChoicesOf(e), e.doc);

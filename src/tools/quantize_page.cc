@@ -10,35 +10,30 @@
 namespace tern::tools {
 namespace {
 
-constexpr double kWidth = 256, kHeight = 36;
+constexpr double kHistogramWidth = 256, kHistogramHeight = 36;
 
 std::string Number(double v, const char* unit = "") {
   return std::isfinite(v) ? fmt::format("<td class=\"n\">{:.4g}{}</td>", v, unit) : "<td class=\"n\">∞</td>";
 }
 
-double TimeOf(const compress::RunCost& cost, const std::string& layer) {
-  const auto it = cost.layers.find(layer);
-  return it == cost.layers.end() ? 0 : it->second;
-}
-
 // Draws the bars of the observed values, and lines where the range of the integers ends.
 std::string Histogram(const compress::GridReport& v) {
   std::string svg = fmt::format(
-      "<svg viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"histogram\">", kWidth,
-      kHeight, kWidth, kHeight);
+      "<svg viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"histogram\">",
+      kHistogramWidth, kHistogramHeight, kHistogramWidth, kHistogramHeight);
   const double most = v.bars.empty() ? 1 : std::max(1e-12, *std::max_element(v.bars.begin(), v.bars.end()));
-  const double step = kWidth / static_cast<double>(std::max<size_t>(v.bars.size(), 1));
+  const double step = kHistogramWidth / static_cast<double>(std::max<size_t>(v.bars.size(), 1));
   for (size_t i = 0; i < v.bars.size(); ++i) {
-    const double height = kHeight * std::sqrt(v.bars[i] / most);
+    const double height = kHistogramHeight * std::sqrt(v.bars[i] / most);
     if (height > 0)
       svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-                         step * static_cast<double>(i), kHeight - height, step - 0.5, height);
+                         step * static_cast<double>(i), kHistogramHeight - height, step - 0.5, height);
   }
   const double width = v.observed.high - v.observed.low;
   for (const double end : {v.grid.range().low, v.grid.range().high}) {
-    const double x = width > 0 ? (end - v.observed.low) / width * kWidth : 0;
-    if (x >= 0 && x <= kWidth)
-      svg += fmt::format("<line x1=\"{:.1f}\" y1=\"0\" x2=\"{:.1f}\" y2=\"{}\"/>", x, x, kHeight);
+    const double x = width > 0 ? (end - v.observed.low) / width * kHistogramWidth : 0;
+    if (x >= 0 && x <= kHistogramWidth)
+      svg += fmt::format("<line x1=\"{:.1f}\" y1=\"0\" x2=\"{:.1f}\" y2=\"{}\"/>", x, x, kHistogramHeight);
   }
   return svg + "</svg>";
 }

@@ -5,12 +5,13 @@
 #include "tools/units.h"
 
 namespace tern::tools {
-namespace {
 
 double TimeOf(const compress::RunCost& cost, const std::string& layer) {
   const auto it = cost.layers.find(layer);
   return it == cost.layers.end() ? 0 : it->second;
 }
+
+namespace {
 
 double Percent(double part, double all) { return all > 0 ? 100 * part / all : 0; }
 

@@ -15,6 +15,9 @@ struct QuantizeReport {
   std::optional<Evaluation> evaluation = {};
 };
 
+// Returns the run time of the layer, or 0 if it was not measured.
+double TimeOf(const compress::RunCost& cost, const std::string& layer);
+
 std::string ReportText(const QuantizeReport& report, bool with_layers = true);
 std::string ReportJson(const QuantizeReport& report);
 std::string ReportPage(const QuantizeReport& report);

@@ -242,4 +242,11 @@ Status FillOpenDims(Graph& graph, int64_t size) {
   return InferGraph(graph).While(StrCat("inferring shapes with open dims at ", size));
 }
 
+Result<std::pair<std::string, std::string>> SplitPair(const std::string& text, const char* form) {
+  const size_t equal = text.find('=');
+  if (equal == std::string::npos || equal == 0)
+    return InvalidArgument("'", text, "' is not of the form ", form);
+  return std::pair(text.substr(0, equal), text.substr(equal + 1));
+}
+
 }  // namespace tern::tools

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/datum.h"
@@ -45,6 +46,9 @@ Status FillOpenDims(Graph& graph, int64_t size);
 
 // Parses dims such as "1x3x224". "" and "scalar" are a scalar.
 Result<Dims> ParseDims(const std::string& text);
+
+// Splits "NAME=VALUE" at the first equal sign. `form` is the form that the message of an error asks for.
+Result<std::pair<std::string, std::string>> SplitPair(const std::string& text, const char* form);
 
 // Returns the input or overridable constant of this name. If there is none, fails with a list of the inputs'
 // names.

@@ -7,7 +7,7 @@
 namespace tern::compress {
 namespace {
 
-constexpr int kHighest = 127;
+constexpr int kMaxInt8 = 127;
 
 // Calls f(row, group) for all output channels.
 template <class F> void ForEachRow(int64_t rows, int64_t groups, const F& f) {
@@ -25,7 +25,7 @@ void RoundAdaptively(const WeightRows& real, const Moments& moments, double nois
       RowSearch(
           real.row(row) + block.first,
           [scale = made.scales[static_cast<size_t>(row)]](size_t) { return scale; }, block.covariance.data(),
-          block.columns, -kHighest, kHighest, made.values.data() + row * real.columns + block.first)
+          block.columns, -kMaxInt8, kMaxInt8, made.values.data() + row * real.columns + block.first)
           .Run();
   };
   if (groups == 1) {

@@ -8,7 +8,7 @@
 namespace tern::compress {
 namespace {
 
-constexpr int kRounds = 7;
+constexpr int kTimedRounds = 7;
 
 // Keeps the shortest time of each node by its name.
 class LayerTimes : public RunObserver {
@@ -56,7 +56,7 @@ Result<RunCosts> MeasureCosts(const Graph& before, const Graph& after, const Dat
     TERN_TRY(session->Run());
   }
   RunCosts costs;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kTimedRounds; ++round) {
     TERN_TRY(MeasureOnce(*first, round == 0, costs.before));
     TERN_TRY(MeasureOnce(*second, round == 0, costs.after));
   }

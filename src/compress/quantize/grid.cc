@@ -9,7 +9,7 @@ namespace tern::compress {
 namespace {
 
 // Smaller scales are replaced by this one, so that quotients and products of scales stay normal f32 numbers.
-constexpr double kLeastScale = 1e-12;
+constexpr double kLeastGridScale = 1e-12;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Grid GridOf(Range range, GridKind kind) {
   if (low == high) return grid;
   const double scale =
       kind.symmetric ? std::max(-low, high) / (highest - grid.zero) : (high - low) / (highest - lowest);
-  grid.scale = static_cast<float>(std::max(scale, kLeastScale));
+  grid.scale = static_cast<float>(std::max(scale, kLeastGridScale));
   if (!kind.symmetric)
     grid.zero = static_cast<int32_t>(std::clamp(std::nearbyint(lowest - low / grid.scale), lowest, highest));
   return grid;

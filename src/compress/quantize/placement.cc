@@ -7,7 +7,7 @@
 namespace tern::compress {
 namespace {
 
-bool IsReal(const Value* v) { return v && v->type.tensor() && v->type.dtype == DType::kF32; }
+bool IsRealValue(const Value* v) { return v && v->type.tensor() && v->type.dtype == DType::kF32; }
 
 bool IsBounds(const Node& node) {
   if (IsOp(node, "Unary", "relu")) return true;
@@ -32,11 +32,11 @@ bool IsArithmetic(const Node& node) {
 
 // True if the node can work on integers, provided that its operands have grids.
 bool CanFollow(const Node& node) {
-  if (!node.subgraphs().empty() || node.outputs().size() != 1 || !IsReal(node.output(0))) return false;
+  if (!node.subgraphs().empty() || node.outputs().size() != 1 || !IsRealValue(node.output(0))) return false;
   if (!IsArithmetic(node) && !OnlyMoves(node)) return false;
   const std::vector<Value*> data = DataInputs(node);
-  return !data.empty() &&
-         std::all_of(data.begin(), data.end(), [](const Value* v) { return IsReal(v) && !v->is_constant(); });
+  return !data.empty() && std::all_of(data.begin(), data.end(),
+                                      [](const Value* v) { return IsRealValue(v) && !v->is_constant(); });
 }
 
 // Returns "" if the node is a Conv or MatMul whose weights can become integers, else the reason why not.
@@ -45,7 +45,7 @@ const char* WhyNoLayer(const Node& node) {
   const bool matmul = IsOp(node, "MatMul");
   if (!matmul && !IsOp(node, "Conv")) return nullptr;
   const Value* w = node.input(1);
-  if (!IsReal(node.input(0)) || !IsReal(w)) return "its operands are not f32";
+  if (!IsRealValue(node.input(0)) || !IsRealValue(w)) return "its operands are not f32";
   if (!w->is_constant()) return "its weights are not constant";
   if (node.input(0)->is_constant()) return "its operand is constant";
   if (w->constant.size() == 0) return "its weights are empty";
@@ -55,7 +55,7 @@ const char* WhyNoLayer(const Node& node) {
   if (!NoEpilogue(node) || ChannelsLast(node)) return "it is already fused";
   const Value* bias = node.input(2);
   const int64_t outputs = w->constant.dim(matmul && !node.attrs.Bool("transpose_b") ? 1 : 0);
-  if (bias && (!IsReal(bias) || !bias->is_constant() || bias->constant.rank() != 1 ||
+  if (bias && (!IsRealValue(bias) || !bias->is_constant() || bias->constant.rank() != 1 ||
                bias->constant.dim(0) != outputs || !AllFinite(bias)))
     return "its bias is not one finite constant per output channel";
   return "";

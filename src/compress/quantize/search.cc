@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLeastShare = 0.2;  // the narrowest range that is tried, as a fraction of the full one
 constexpr int kSteps = 80;           // ranges tried between the full one and the narrowest
-constexpr int kRounds = 2;           // how often both ends are searched in turn
+constexpr int kSearchRounds = 2;     // how often both ends are searched in turn
 constexpr int kMostIterations = 50;  // of admm
 
 double ShareOf(int step) { return 1 - (1 - kLeastShare) * step / kSteps; }
@@ -27,7 +27,7 @@ Grid SearchMse(const Histogram& histogram, GridKind kind) {
     if (noise < least) best = range, least = noise;
   };
   for (int i = 1; i <= kSteps; ++i) consider({full.low * ShareOf(i), full.high * ShareOf(i)});
-  for (int round = 0; round < kRounds && !kind.symmetric; ++round)
+  for (int round = 0; round < kSearchRounds && !kind.symmetric; ++round)
     for (double Range::*end : {&Range::high, &Range::low}) {
       const bool outside = end == &Range::low ? full.low < 0 : full.high > 0;  // otherwise 0 is the end
       for (int i = 0; i <= kSteps && outside; ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 // An upper bound. A code of w bits, w <= 12, is a string of at most 2^w pixels, so a byte gives at most
 // 8 * 4096 / 12 pixels.
-constexpr uint64_t kPixelsPerByte = 4096;
+constexpr uint64_t kGifPixelsPerByte = 4096;
 
 using Palette = std::array<std::array<uint8_t, 3>, 256>;
 
@@ -82,7 +82,7 @@ class GifReader {
     if (bits < 1 || bits > 8) return InvalidArgument("broken GIF: indices of ", bits, " bits");
     width_ = std::max(width_, f.left + f.width);  // a frame may be larger than the screen
     height_ = std::max(height_, f.top + f.height);
-    TERN_TRY(CheckPixels(f.width, f.height, options_, size_, kPixelsPerByte));
+    TERN_TRY(CheckPixels(f.width, f.height, options_, size_, kGifPixelsPerByte));
     TERN_TRY(CheckPixels(width_, height_, options_, size_, 0));
     const std::string data = ReadBlocks();
     TERN_ASSIGN(const auto indices, DecodeGifLzw(data, static_cast<int>(bits), size_t{f.width} * f.height));

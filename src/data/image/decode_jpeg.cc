@@ -13,8 +13,8 @@
 namespace tern::data {
 namespace {
 
-constexpr uint64_t kPixelsPerByte = 64 * 8;  // a block of 64 pixels needs at least one bit
-constexpr uint64_t kArithmeticGain = 64;     // with arithmetic coding, a block can need as little as 1/64 bit
+constexpr uint64_t kJpegPixelsPerByte = 64 * 8;  // a block of 64 pixels needs at least one bit
+constexpr uint64_t kArithmeticGain = 64;  // with arithmetic coding, a block can need as little as 1/64 bit
 
 constexpr int kMaxScans = 200;  // encoders write about 10
 
@@ -114,26 +114,26 @@ void KeepHeapFor(size_t bytes) {
   std::free(block);
 }
 
-struct Reader {
+struct JpegReader {
   jpeg_decompress_struct c{};
   JpegErrors errors{};
-  Reader() {
+  JpegReader() {
     c.err = jpeg_std_error(&errors.base);
     errors.base.error_exit = JpegFail;
     errors.base.emit_message = JpegMessage;
   }
-  Reader(const Reader&) = delete;
-  ~Reader() { jpeg_destroy_decompress(&c); }
+  JpegReader(const JpegReader&) = delete;
+  ~JpegReader() { jpeg_destroy_decompress(&c); }
   Status Broken() const { return InvalidArgument("broken JPEG: ", static_cast<const char*>(errors.text)); }
 };
 
 }  // namespace
 
 Result<Decoded> DecodeJpeg(std::string_view bytes, const DecodeOptions& options) {
-  Reader reader;
+  JpegReader reader;
   jpeg_decompress_struct& c = reader.c;
   if (!ReadHeader(c, reader.errors, bytes)) return reader.Broken();
-  const uint64_t per_byte = c.arith_code ? kPixelsPerByte * kArithmeticGain : kPixelsPerByte;
+  const uint64_t per_byte = c.arith_code ? kJpegPixelsPerByte * kArithmeticGain : kJpegPixelsPerByte;
   TERN_TRY(CheckPixels(c.image_width, c.image_height, options, bytes.size(), per_byte));
   const int channels = c.num_components;
   if (channels != 1 && channels != 3 && channels != 4)

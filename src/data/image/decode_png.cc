@@ -10,7 +10,7 @@
 namespace tern::data {
 namespace {
 
-constexpr uint64_t kPixelsPerByte = 8 * 1032;  // 8 pixels per byte, times the best ratio of deflate
+constexpr uint64_t kPngPixelsPerByte = 8 * 1032;  // 8 pixels per byte, times the best ratio of deflate
 
 struct Source {
   std::string_view bytes;
@@ -33,24 +33,24 @@ extern "C" void PngRead(png_structp png, png_bytep to, size_t n) {
   source->at += n;
 }
 
-struct Reader {
+struct PngReader {
   Source source;
   png_structp png = nullptr;
   png_infop info = nullptr;
-  explicit Reader(std::string_view bytes) : source{bytes} {
+  explicit PngReader(std::string_view bytes) : source{bytes} {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, PngFail, PngWarn);
     if (png) info = png_create_info_struct(png);
     if (!info) throw std::bad_alloc();
   }
-  Reader(const Reader&) = delete;
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  PngReader(const PngReader&) = delete;
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
   Status Broken() const {
     return InvalidArgument("broken PNG at byte ", source.at, ": ", static_cast<const char*>(source.text));
   }
 };
 
 // ReadHeader and ReadPixels have no objects with destructors, because longjmp skips destructors.
-bool ReadHeader(Reader& r) {
+bool ReadHeader(PngReader& r) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   png_set_read_fn(r.png, &r.source, PngRead);
   png_set_user_limits(r.png, 1 << 20, 1 << 20);
@@ -67,14 +67,14 @@ bool ReadHeader(Reader& r) {
   return true;
 }
 
-bool ReadPixels(Reader& r, png_bytepp rows) {
+bool ReadPixels(PngReader& r, png_bytepp rows) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   png_read_image(r.png, rows);
   png_read_end(r.png, r.info);
   return true;
 }
 
-int OrientationOf(Reader& r) {
+int OrientationOf(PngReader& r) {
   png_uint_32 size = 0;
   png_bytep exif = nullptr;
   if (!png_get_eXIf_1(r.png, r.info, &size, &exif)) return 1;
@@ -84,11 +84,11 @@ int OrientationOf(Reader& r) {
 }  // namespace
 
 Result<Decoded> DecodePng(std::string_view bytes, const DecodeOptions& options) {
-  Reader reader(bytes);
+  PngReader reader(bytes);
   if (!ReadHeader(reader)) return reader.Broken();
   const uint64_t width = png_get_image_width(reader.png, reader.info),
                  height = png_get_image_height(reader.png, reader.info);
-  TERN_TRY(CheckPixels(width, height, options, bytes.size(), kPixelsPerByte));
+  TERN_TRY(CheckPixels(width, height, options, bytes.size(), kPngPixelsPerByte));
   const int channels = png_get_channels(reader.png, reader.info);
   TERN_CHECK(channels == 1 || channels == 3, "a PNG of ", channels, " channels");
   Decoded out{Image(static_cast<int>(width), static_cast<int>(height), channels), 1};

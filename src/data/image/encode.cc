@@ -21,20 +21,20 @@ Status CheckImage(const Image& image) {
                          image.channels, " channels and ", image.pixels.size(), " bytes");
 }
 
-struct JpegErrors {
+struct EncodeErrors {
   jpeg_error_mgr base;
   std::jmp_buf jump;
   char text[JMSG_LENGTH_MAX];
 };
 
 extern "C" void JpegWriteFail(j_common_ptr c) {
-  auto* errors = reinterpret_cast<JpegErrors*>(c->err);
+  auto* errors = reinterpret_cast<EncodeErrors*>(c->err);
   c->err->format_message(c, errors->text);
   std::longjmp(errors->jump, 1);
 }
 
 // Has no objects with destructors, because longjmp skips destructors.
-bool Compress(jpeg_compress_struct& c, JpegErrors& errors, const Image& image, int quality,
+bool Compress(jpeg_compress_struct& c, EncodeErrors& errors, const Image& image, int quality,
               unsigned char** data, unsigned long* size) {
   if (setjmp(errors.jump)) return false;
   jpeg_create_compress(&c);
@@ -84,7 +84,7 @@ Result<std::string> EncodeJpeg(const Image& image, int quality) {
     return InvalidArgument("a JPEG has sides of at most ", JPEG_MAX_DIMENSION, " pixels, got ", image.width,
                            " x ", image.height);
   jpeg_compress_struct c{};
-  JpegErrors errors{};
+  EncodeErrors errors{};
   c.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = JpegWriteFail;
   unsigned char* data = nullptr;

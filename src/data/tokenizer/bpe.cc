@@ -9,8 +9,6 @@
 namespace tern::data {
 namespace {
 
-constexpr uint32_t kNone = StringTable::kNone;
-
 // Whether merging the characters of a token gives the token again.
 enum class Known : uint8_t { kNotTried, kYes, kNo };
 
@@ -26,7 +24,7 @@ class Bpe : public Model {
 
   Status Tokenize(std::string_view word, std::vector<Token>& out) const override {
     if (options_.ignore_merges)
-      if (const uint32_t index = vocabulary_.Index(word); index != kNone) {
+      if (const uint32_t index = vocabulary_.Index(word); index != kNoToken) {
         out.push_back(Whole(index, word.size()));
         return {};
       }
@@ -39,8 +37,8 @@ class Bpe : public Model {
 
   Status TokenizeBytes(std::string_view word, std::vector<Token>& out) const override {
     const uint32_t found = bytes_.Find(word);
-    const uint32_t index = found == kNone ? kNone : index_of_bytes_[found];
-    if (options_.ignore_merges && index != kNone) {
+    const uint32_t index = found == kNoToken ? kNoToken : index_of_bytes_[found];
+    if (options_.ignore_merges && index != kNoToken) {
       out.push_back(Whole(index, word.size()));
       return {};
     }
@@ -62,7 +60,7 @@ class Bpe : public Model {
   Status AddMerges(const std::vector<Merge>& merges) {
     const auto index = [&](size_t rank, const std::string& token, uint32_t& out) -> Status {
       out = vocabulary_.Index(token);
-      if (out == kNone)
+      if (out == kNoToken)
         return InvalidModel("merge ", rank, " ('", merges[rank].left, "', '", merges[rank].right,
                             "') needs the token '", token, "', which the vocabulary does not have");
       return {};
@@ -91,15 +89,15 @@ class Bpe : public Model {
     }
     for (size_t b = 0; b < 256; ++b) {
       const uint32_t found = bytes_.Find(std::string(1, static_cast<char>(b)));
-      byte_symbols_[b] = found == kNone ? kNone : index_of_bytes_[found];
+      byte_symbols_[b] = found == kNoToken ? kNoToken : index_of_bytes_[found];
     }
     return {};
   }
 
-  // `index` is that of the token for the entire word, or kNone.
+  // `index` is that of the token for the entire word, or kNoToken.
   template <class Divider>
   Status Run(std::string_view word, uint32_t index, std::vector<Token>& out, const Divider& divide) const {
-    if (index != kNone && whole_[index].load(std::memory_order_relaxed) == Known::kYes) {
+    if (index != kNoToken && whole_[index].load(std::memory_order_relaxed) == Known::kYes) {
       out.push_back(Whole(index, word.size()));
       return {};
     }
@@ -107,7 +105,7 @@ class Bpe : public Model {
     symbols.clear();
     TERN_TRY(divide(word, symbols));
     merges_.Apply(symbols);
-    if (index != kNone) {
+    if (index != kNoToken) {
       const bool yes = symbols.size() == 1 && symbols[0].index == index && symbols[0].bytes == word.size();
       whole_[index].store(yes ? Known::kYes : Known::kNo, std::memory_order_relaxed);
     }
@@ -129,7 +127,7 @@ class Bpe : public Model {
 
   Status PutUnknown(uint32_t bytes, Pending& pending, std::vector<Symbol>& symbols) const {
     if (!options_.unknown) return {};  // the character gives no token
-    if (unknown_ == kNone)
+    if (unknown_ == kNoToken)
       return InvalidModel("the vocabulary has no token '", *options_.unknown, "', which is the unk_token");
     if (pending.any && !options_.fuse_unknown) Flush(pending, symbols);
     pending = {true, pending.bytes + bytes};
@@ -152,7 +150,7 @@ class Bpe : public Model {
         text = affixed;
       }
       at += n;
-      if (const uint32_t index = vocabulary_.Index(text); index != kNone) {
+      if (const uint32_t index = vocabulary_.Index(text); index != kNoToken) {
         Flush(pending, symbols);
         symbols.push_back({index, static_cast<uint32_t>(n)});
       } else if (!options_.byte_fallback || !PutBytes(text, symbols)) {
@@ -166,7 +164,7 @@ class Bpe : public Model {
   // Appends the tokens of the bytes. Returns false if one is missing. Does not flush pending unknown
   // characters, so their token comes after the bytes, as in the `tokenizers` package.
   bool PutBytes(std::string_view text, std::vector<Symbol>& symbols) const {
-    const auto missing = [this](char b) { return byte_tokens_[static_cast<unsigned char>(b)] == kNone; };
+    const auto missing = [this](char b) { return byte_tokens_[static_cast<unsigned char>(b)] == kNoToken; };
     if (std::any_of(text.begin(), text.end(), missing)) return false;
     for (const char b : text) symbols.push_back({byte_tokens_[static_cast<unsigned char>(b)], 1});
     return true;
@@ -176,7 +174,7 @@ class Bpe : public Model {
     Pending pending;
     for (const char b : word) {
       const uint32_t index = byte_symbols_[static_cast<unsigned char>(b)];
-      if (index != kNone) {
+      if (index != kNoToken) {
         Flush(pending, symbols);
         symbols.push_back({index, 1});
       } else {
@@ -191,7 +189,7 @@ class Bpe : public Model {
   MergeTable merges_;
   std::vector<uint32_t> byte_tokens_;
   mutable std::vector<std::atomic<Known>> whole_;
-  uint32_t unknown_ = kNone;
+  uint32_t unknown_ = kNoToken;
   bool accepts_bytes_ = false;
   StringTable bytes_;  // the bytes of tokens, for TokenizeBytes
   std::vector<uint32_t> index_of_bytes_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kShort =
     48;  // symbols; up to here a linear search for the lowest rank is faster than a heap
-constexpr uint32_t kNone = 0xffffffff;
+constexpr uint32_t kNoSymbol = 0xffffffff;
 
 uint64_t RandomOdd() {
   std::random_device device;
@@ -71,11 +71,11 @@ void MergeTable::ApplyLong(std::vector<Symbol>& symbols) const {
   const auto count = static_cast<uint32_t>(symbols.size());
   std::vector<uint32_t> next(count), previous(count);
   for (uint32_t i = 0; i < count; ++i) {
-    next[i] = i + 1 < count ? i + 1 : kNone;
-    previous[i] = i - 1;  // kNone for the first
+    next[i] = i + 1 < count ? i + 1 : kNoSymbol;
+    previous[i] = i - 1;  // kNoSymbol for the first
   }
   const auto consider = [&](uint32_t i) {
-    if (i == kNone || next[i] == kNone) return;
+    if (i == kNoSymbol || next[i] == kNoSymbol) return;
     const uint32_t left = symbols[i].index, right = symbols[next[i]].index;
     if (const Found f = Find(left, right); f.ok()) heap.push({f.rank, i, left, right, f.result});
   };
@@ -83,13 +83,13 @@ void MergeTable::ApplyLong(std::vector<Symbol>& symbols) const {
   while (!heap.empty()) {
     const Candidate c = heap.top();
     heap.pop();
-    if (symbols[c.at].bytes == 0 || symbols[c.at].index != c.left || next[c.at] == kNone) continue;
+    if (symbols[c.at].bytes == 0 || symbols[c.at].index != c.left || next[c.at] == kNoSymbol) continue;
     const uint32_t right = next[c.at];
     if (symbols[right].index != c.right) continue;
     symbols[c.at] = {c.result, symbols[c.at].bytes + symbols[right].bytes};
     symbols[right].bytes = 0;
     next[c.at] = next[right];
-    if (next[right] != kNone) previous[next[right]] = c.at;
+    if (next[right] != kNoSymbol) previous[next[right]] = c.at;
     consider(previous[c.at]);
     consider(c.at);
   }

@@ -6,8 +6,6 @@
 namespace tern::data {
 namespace {
 
-constexpr uint32_t kNone = StringTable::kNone;
-
 class WordPiece : public Model {
  public:
   WordPiece(Vocabulary vocabulary, WordPieceOptions options, Trie trie)
@@ -37,7 +35,7 @@ class WordPiece : public Model {
 
  private:
   Status Unknown(std::string_view word, std::vector<Token>& out) const {
-    if (unknown_ == kNone)
+    if (unknown_ == kNoToken)
       return InvalidModel("a word is unknown, and the vocabulary has no token '", options_.unknown, "'");
     out.push_back(Whole(unknown_, word.size()));
     return {};
@@ -56,8 +54,8 @@ class WordLevel : public Model {
 
   Status Tokenize(std::string_view word, std::vector<Token>& out) const override {
     uint32_t index = vocabulary_.Index(word);
-    if (index == kNone) index = vocabulary_.Index(unknown_);
-    if (index == kNone)
+    if (index == kNoToken) index = vocabulary_.Index(unknown_);
+    if (index == kNoToken)
       return InvalidModel("a word is unknown, and the vocabulary has no token '", unknown_, "'");
     out.push_back(Whole(index, word.size()));
     return {};

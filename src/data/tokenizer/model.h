@@ -77,7 +77,7 @@ struct UnigramOptions {
 Result<std::unique_ptr<Model>> MakeUnigram(Vocabulary vocabulary, std::vector<double> scores,
                                            UnigramOptions options);
 
-// The tokens <0x00> to <0xFF>, as indices of the vocabulary or kNone.
+// The tokens <0x00> to <0xFF>, as indices of the vocabulary or kNoToken.
 std::vector<uint32_t> ByteTokens(const Vocabulary& vocabulary);
 
 }  // namespace tern::data

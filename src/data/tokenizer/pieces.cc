@@ -31,7 +31,7 @@ namespace {
 
 // In MergedWithPrevious, a match joins what is before it, unless that is a match too. MergedWithNext is the
 // same from the end. The first segment in the direction stays as it is.
-void Merge(std::vector<Segment>& segments, bool forward) {
+void MergePieces(std::vector<Segment>& segments, bool forward) {
   std::vector<Segment> out;
   bool previous_match = false;
   const auto take = [&](const Segment& s) {
@@ -73,9 +73,9 @@ void ApplyBehavior(SplitBehavior behavior, std::vector<Segment>& segments) {
     case SplitBehavior::kContiguous:
       return Join(segments);
     case SplitBehavior::kMergedWithPrevious:
-      return Merge(segments, true);
+      return MergePieces(segments, true);
     case SplitBehavior::kMergedWithNext:
-      return Merge(segments, false);
+      return MergePieces(segments, false);
   }
 }
 

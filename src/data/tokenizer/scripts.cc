@@ -6,19 +6,20 @@
 namespace tern::data {
 namespace {
 
-struct Run {
+struct ScriptRun {
   char32_t first;
   uint8_t script;
 };
-constexpr Run kRuns[] = {
+constexpr ScriptRun kScriptRuns[] = {
 #include "data/tokenizer/scripts.inc"
 };
 
 }  // namespace
 
 uint8_t ScriptOf(char32_t c) {
-  const Run* after = std::upper_bound(std::begin(kRuns), std::end(kRuns), c,
-                                      [](char32_t value, const Run& run) { return value < run.first; });
+  const ScriptRun* after =
+      std::upper_bound(std::begin(kScriptRuns), std::end(kScriptRuns), c,
+                       [](char32_t value, const ScriptRun& run) { return value < run.first; });
   return (after - 1)->script;
 }
 

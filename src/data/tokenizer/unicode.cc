@@ -10,28 +10,28 @@ namespace {
 
 constexpr char32_t kCodePoints = 0x110000;
 
-struct Run {
+struct ClassRun {
   char32_t first;
   uint8_t classes;
 };
-constexpr Run kRuns[] = {
+constexpr ClassRun kClassRuns[] = {
 #include "data/tokenizer/unicode_ranges.inc"
 };
 
 CodePointTable MakeCharClasses() {
   std::vector<uint8_t> values(kCodePoints);
-  for (size_t i = 0; i < std::size(kRuns); ++i) {
-    const char32_t end = i + 1 < std::size(kRuns) ? kRuns[i + 1].first : kCodePoints;
-    for (char32_t c = kRuns[i].first; c < end; ++c) values[c] = kRuns[i].classes;
+  for (size_t i = 0; i < std::size(kClassRuns); ++i) {
+    const char32_t end = i + 1 < std::size(kClassRuns) ? kClassRuns[i + 1].first : kCodePoints;
+    for (char32_t c = kClassRuns[i].first; c < end; ++c) values[c] = kClassRuns[i].classes;
   }
   return CodePointTable(values);
 }
 
 // Upper-case letters that Unicode added after version 15, the version that utf8proc knows.
-struct Addition {
+struct CaseAddition {
   char32_t first, last, lower;
 };
-constexpr Addition kAddedUpperCase[] = {
+constexpr CaseAddition kAddedUpperCase[] = {
     {0x1c89, 0x1c89, 0x1c8a},    {0xa7cb, 0xa7cb, 0x264},  {0xa7cc, 0xa7cc, 0xa7cd},
     {0xa7ce, 0xa7ce, 0xa7cf},    {0xa7d2, 0xa7d2, 0xa7d3}, {0xa7d4, 0xa7d4, 0xa7d5},
     {0xa7da, 0xa7da, 0xa7db},    {0xa7dc, 0xa7dc, 0x19b},  {0x10d50, 0x10d65, 0x10d70},
@@ -62,7 +62,7 @@ size_t LowerCase(char32_t c, char32_t out[2]) {
     return 2;
   }
   out[0] = static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
-  for (const Addition& a : kAddedUpperCase)
+  for (const CaseAddition& a : kAddedUpperCase)
     if (c >= a.first && c <= a.last) out[0] = a.lower + (c - a.first);
   return 1;
 }

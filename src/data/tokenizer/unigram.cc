@@ -8,7 +8,6 @@
 namespace tern::data {
 namespace {
 
-constexpr uint32_t kNone = StringTable::kNone;
 constexpr double kUnknownPenalty = 10;
 
 class Unigram : public Model {
@@ -44,7 +43,7 @@ class Unigram : public Model {
   // The last token of the best division of the word up to some position.
   struct Step {
     double score = 0;
-    uint32_t begin = kNone;
+    uint32_t begin = kNoToken;
     uint32_t id = 0;
   };
 
@@ -53,7 +52,7 @@ class Unigram : public Model {
   Status FindBest(std::string_view word, std::vector<Step>& best) const {
     const auto reach = [&](size_t begin, size_t end, double score, uint32_t id) {
       Step& step = best[end];
-      if (step.begin == kNone || score > step.score) step = {score, static_cast<uint32_t>(begin), id};
+      if (step.begin == kNoToken || score > step.score) step = {score, static_cast<uint32_t>(begin), id};
     };
     for (size_t at = 0; at < word.size();) {
       const double so_far = best[at].score;
@@ -81,12 +80,12 @@ class Unigram : public Model {
     const std::string_view text = word.substr(begin, end - begin);
     const auto first = static_cast<uint32_t>(begin), last = static_cast<uint32_t>(end);
     // The vocabulary may contain the whole run of unknown characters.
-    if (Unknown(id)) id = vocabulary_.FindId(text).value_or(kNone);
-    if (id != kNone) {
+    if (Unknown(id)) id = vocabulary_.FindId(text).value_or(kNoToken);
+    if (id != kNoToken) {
       out.push_back({id, first, last, text});
       return {};
     }
-    const auto missing = [this](char b) { return byte_tokens_[static_cast<unsigned char>(b)] == kNone; };
+    const auto missing = [this](char b) { return byte_tokens_[static_cast<unsigned char>(b)] == kNoToken; };
     if (options_.byte_fallback && std::none_of(text.begin(), text.end(), missing)) {
       for (const char b : text) {
         const uint32_t token = byte_tokens_[static_cast<unsigned char>(b)];

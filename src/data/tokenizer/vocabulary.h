@@ -39,6 +39,9 @@ class StringTable {
   std::vector<Slot> slots_;
 };
 
+// Stands for an index of the vocabulary if there is no such token.
+inline constexpr uint32_t kNoToken = StringTable::kNone;
+
 class Vocabulary {
  public:
   // Adds a token, or gives an existing one another id.

@@ -8,8 +8,8 @@
 namespace tern::load {
 namespace {
 
-constexpr size_t kMaxText = size_t{1} << 20;  // how many bytes of a text are searched for a layer
-constexpr size_t kMaxName = 4096;             // a longer string is not a name
+constexpr size_t kMaxSearched = size_t{1} << 20;  // how many bytes of a text are searched for a layer
+constexpr size_t kMaxName = 4096;                 // a longer string is not a name
 
 // Removes a varint from the front of `bytes`. Returns false if the varint is truncated or too long.
 bool TakeVarint(std::string_view& bytes, uint64_t& value) {
@@ -126,7 +126,7 @@ bool HasLayer(std::string_view text) {
 
 bool IsNetworkText(std::string_view bytes) {
   if (StartsWith(bytes, "\xef\xbb\xbf")) bytes.remove_prefix(3);
-  const std::string_view all = bytes.substr(0, kMaxText);
+  const std::string_view all = bytes.substr(0, kMaxSearched);
   std::string_view text = all;
   SkipBlanks(text);
   if (!IsFieldOfNet(TakeWord(text))) return false;

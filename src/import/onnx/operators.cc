@@ -7,10 +7,10 @@
 namespace tern::onnx {
 namespace {
 
-struct Row {
+struct OperatorRow {
   const char *domain, *name;
 };
-constexpr Row kOperators[] = {
+constexpr OperatorRow kOperators[] = {
 #define TERN_ONNX_OPERATOR(domain, name) {domain, #name},
 #include "import/onnx/operators.inc"
 #undef TERN_ONNX_OPERATOR
@@ -22,7 +22,7 @@ std::vector<load::Operator> Operators() {
   std::set<std::string> imported;
   for (const std::string& name : SupportedOperators()) imported.insert(name);
   std::vector<load::Operator> out;
-  for (const Row& row : kOperators) {
+  for (const OperatorRow& row : kOperators) {
     const std::string name = *row.domain ? StrCat(row.domain, ".", row.name) : row.name;
     out.push_back({name, imported.erase(name) > 0});
   }

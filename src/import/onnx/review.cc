@@ -7,10 +7,10 @@ namespace {
 
 constexpr size_t kNodesShown = 3;
 
-struct Row {
+struct ReviewRow {
   const char *domain, *op, *attributes;
 };
-constexpr Row kRows[] = {
+constexpr ReviewRow kReviewRows[] = {
 #define TERN_ONNX_ATTRIBUTES(domain, op, attributes) {domain, #op, attributes},
 #include "import/onnx/attributes.inc"
 #undef TERN_ONNX_ATTRIBUTES
@@ -24,7 +24,7 @@ std::string OperatorName(const std::string& domain, const std::string& op) {
 const std::vector<std::string>* AttributesOf(const std::string& name) {
   static const auto* table = [] {
     auto* t = new std::map<std::string, std::vector<std::string>>();
-    for (const Row& row : kRows)
+    for (const ReviewRow& row : kReviewRows)
       (*t)[OperatorName(row.domain, row.op)] =
           *row.attributes ? SplitText(row.attributes, ' ') : std::vector<std::string>();
     return t;

@@ -24,13 +24,6 @@ Result<const Frames*> FramesOf(BodyImporter& importer) {
   return frames.get();
 }
 
-std::vector<std::string> DataInputs(const pb::NodeDef& node) {
-  std::vector<std::string> inputs;
-  for (const std::string& input : node.input())
-    if (!IsControl(input)) inputs.push_back(input);
-  return inputs;
-}
-
 // A condition: its predicate, and for each side the input of the Merge.
 struct Condition {
   std::string predicate;

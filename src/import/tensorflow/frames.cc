@@ -5,13 +5,7 @@
 #include <set>
 
 namespace tern::tensorflow {
-namespace {
 
-bool Is(const pb::NodeDef* node, std::string_view op) {
-  return node && (node->op() == op || node->op() == std::string("Ref").append(op));
-}
-
-// The data inputs of a node.
 std::vector<std::string> DataInputs(const pb::NodeDef& node) {
   std::vector<std::string> inputs;
   for (const std::string& input : node.input())
@@ -19,6 +13,13 @@ std::vector<std::string> DataInputs(const pb::NodeDef& node) {
   return inputs;
 }
 
+namespace {
+
+bool Is(const pb::NodeDef* node, std::string_view op) {
+  return node && (node->op() == op || node->op() == std::string("Ref").append(op));
+}
+
+// The data inputs of a node.
 std::string FrameName(const pb::NodeDef& enter) {
   const auto found = enter.attr().find("frame_name");
   return found == enter.attr().end() ? "" : found->second.s();

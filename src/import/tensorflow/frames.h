@@ -10,6 +10,9 @@
 
 namespace tern::tensorflow {
 
+// Returns the inputs of a node without its control inputs.
+std::vector<std::string> DataInputs(const pb::NodeDef& node);
+
 // A variable of a loop: Enter → Merge → Switch → (body) → NextIteration → Merge, and Switch → Exit.
 struct LoopVariable {
   std::string enter, merge, next;

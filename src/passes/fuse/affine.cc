@@ -6,29 +6,29 @@
 namespace tern {
 namespace {
 
-struct Affine {
+struct ScalarAffine {
   double alpha = 1, beta = 0;
   Value* x = nullptr;
 };
 
-std::optional<Affine> ReadBinary(const Node& node) {
+std::optional<ScalarAffine> ReadBinary(const Node& node) {
   const std::string kind = KindName(node);
   const bool right = ScalarOf(node.input(1)).has_value();
   const auto c = ScalarOf(node.input(right ? 1 : 0));
   Value* x = node.input(right ? 0 : 1);
   if (!c || !SameShape(x, node.output(0))) return std::nullopt;
-  if (kind == "add") return Affine{1, *c, x};
-  if (kind == "mul") return Affine{*c, 0, x};
-  if (kind == "sub") return right ? Affine{1, -*c, x} : Affine{-1, *c, x};
-  if (kind == "div" && right && *c != 0) return Affine{1 / *c, 0, x};
+  if (kind == "add") return ScalarAffine{1, *c, x};
+  if (kind == "mul") return ScalarAffine{*c, 0, x};
+  if (kind == "sub") return right ? ScalarAffine{1, -*c, x} : ScalarAffine{-1, *c, x};
+  if (kind == "div" && right && *c != 0) return ScalarAffine{1 / *c, 0, x};
   return std::nullopt;
 }
 
-std::optional<Affine> ReadAffine(const Node* node) {
+std::optional<ScalarAffine> ReadAffine(const Node* node) {
   if (!node) return std::nullopt;
   if (IsOp(*node, "Binary")) return ReadBinary(*node);
   if (!IsOp(*node, "Activation", "affine")) return std::nullopt;
-  return Affine{node->attrs.Float("alpha"), node->attrs.Float("beta"), node->input(0)};
+  return ScalarAffine{node->attrs.Float("alpha"), node->attrs.Float("beta"), node->input(0)};
 }
 
 bool FuseAffine(Rewrite& r) {

@@ -40,7 +40,7 @@ Node* StackOf(const Value* v, size_t position) {
   return AxisOf(concat->attrs.Int("axis"), concat->output(0)) == 0 ? concat : nullptr;
 }
 
-bool Fuse(Rewrite& r) {
+bool FuseStacked(Rewrite& r) {
   const Node& node = r.root();
   if (node.attrs.Bool("stacked") || node.attrs.Bool("guarded"))
     return r.Skip("the Attention is stacked already, or guarded");
@@ -75,7 +75,7 @@ TERN_RULE(FuseCacheIntoAttention) {
           "Attention reads and writes a stacked KV cache itself, without ops that split and stack the cache",
       .level = Level::kExtended,
       .roots = {"Attention"},
-      .apply = Fuse,
+      .apply = FuseStacked,
       .example =
           R"(graph @g(%q: f32[N,2,L,4], %k: f32[N,2,L,4], %v: f32[N,2,L,4], %p: f32[2,N,2,P,4]) -> (%y, %c) {
   #zero: i64[] = (0)  #one: i64[] = (1)  #front: i64[1] = (0)

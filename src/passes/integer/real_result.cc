@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-bool IsByte(const Value* v) { return v->type.dtype == DType::kU8 || v->type.dtype == DType::kI8; }
+bool HasBytes(const Value* v) { return v->type.dtype == DType::kU8 || v->type.dtype == DType::kI8; }
 
 bool Fuse(Rewrite& r, const char* name) {
   const QuantizedForm& form = *QuantizedFormOf(name);
@@ -15,7 +15,7 @@ bool Fuse(Rewrite& r, const char* name) {
   Attrs attrs = op.defaults;
   InputCollector g(form, real);
   if (!g.Operands()) return r.Skip(g.why);
-  if (!IsByte(g.inputs()[0]) || !IsByte(g.inputs()[3])) return r.Skip("an operand does not have 8 bits");
+  if (!HasBytes(g.inputs()[0]) || !HasBytes(g.inputs()[3])) return r.Skip("an operand does not have 8 bits");
   if (!g.inputs()[3]->is_constant()) return r.Skip("the weights are not constant");
   if (!TakeAttrs(real, attrs)) return r.Skip("an attribute of ", form.real, " has no counterpart");
   g.RealResult();

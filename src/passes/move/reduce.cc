@@ -50,7 +50,7 @@ bool MoveShift(Rewrite& r) {
   return b && Finish(r, *b);
 }
 
-bool MoveFactor(Rewrite& r) {
+bool MoveFactorOfReduce(Rewrite& r) {
   const auto b = NumberBefore(r, {"mul", "div"});
   if (!b) return false;
   const double number = *ScalarOf(b->number);
@@ -84,7 +84,7 @@ TERN_RULE(MoveScalarMulBehindReduce) {
   return Rule{.summary = "elements are reduced before they are multiplied by a number",
               .level = Level::kExtended,
               .roots = {"Reduce:sum", "Reduce:mean", "Reduce:max", "Reduce:min"},
-              .apply = MoveFactor,
+              .apply = MoveFactorOfReduce,
               .example = R"(graph @g(%x: f32[N,4]) -> (%y) {
   #c: f32[] = (3)  #axes: i64[1] = (1)
   %y = ReduceSum(%x * #c, #axes)

@@ -62,7 +62,7 @@ bool TakeActivation(const Node& activation, Attrs& attrs) {
          attrs.Set("act_alpha", bounds[0]).ok() && attrs.Set("act_beta", bounds[1]).ok();
 }
 
-bool Fuse(Rewrite& r, const char* name) {
+bool FuseProduct(Rewrite& r, const char* name) {
   const QuantizedForm& form = *QuantizedFormOf(name);
   const Node& q = r.root();
   const Epilogue e = FindEpilogue(q, form.real);
@@ -89,7 +89,7 @@ TERN_RULE(FuseQuantizedConv) {
   return Rule{.summary = "Dequantize, Conv, Quantize become one QConv",
               .level = Level::kExtended,
               .roots = {"Quantize"},
-              .apply = [](Rewrite& r) { return Fuse(r, "QConv"); },
+              .apply = [](Rewrite& r) { return FuseProduct(r, "QConv"); },
               .example = R"(graph @g(%x: u8[N,2,5,5]) -> (%y) {
   #w: i8[2,2,1,1] = (1, 2, 3, 4)  #s: f32[] = (0.1)  #t: f32[] = (0.07)  #z: u8[] = (3)
   %y = Quantize(Conv(Dequantize(%x, #s, #z), Dequantize(#w, #s)), #t, #z)
@@ -100,7 +100,7 @@ TERN_RULE(FuseQuantizedMatMul) {
   return Rule{.summary = "Dequantize, MatMul, Quantize become one QMatMul",
               .level = Level::kExtended,
               .roots = {"Quantize"},
-              .apply = [](Rewrite& r) { return Fuse(r, "QMatMul"); },
+              .apply = [](Rewrite& r) { return FuseProduct(r, "QMatMul"); },
               .example = R"(graph @g(%x: u8[N,4]) -> (%y) {
   #w: i8[4,1] = (1, 2, 3, 4)  #s: f32[] = (0.1)  #t: f32[] = (0.07)  #z: u8[] = (3)
   %y = Quantize(MatMul(Dequantize(%x, #s, #z), Dequantize(#w, #s)), #t, #z)

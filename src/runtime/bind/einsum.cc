@@ -29,7 +29,7 @@ Result<EinsumLabels> LabelsOf(const KernelQuery& q) {
 }
 
 // An operand whose axes are identified by labels.
-struct Operand {
+struct EinsumOperand {
   const Labels& labels;
   const Dims& dims;
   Dims strides = ContiguousStrides(dims);
@@ -63,7 +63,7 @@ class Einsum : public KernelOf<Einsum> {
         int64_t& size = sizes.emplace(labels.inputs[i][k], 1).first->second;
         if (c->inputs[i].dims[k] != 1) size = c->inputs[i].dims[k];
       }
-    const Operand a{labels.inputs[0], c->InDims(0)};
+    const EinsumOperand a{labels.inputs[0], c->InDims(0)};
     moves_only_ = labels.inputs.size() == 1;
     if (moves_only_) {
       const Dims to = ContiguousStrides(c->OutDims(0));
@@ -72,7 +72,7 @@ class Einsum : public KernelOf<Einsum> {
         move_.Add({sizes[labels.output[i]], a.StrideOf(labels.output[i]), to[i]});
       return {};
     }
-    const Operand b{labels.inputs[1], c->InDims(1)};
+    const EinsumOperand b{labels.inputs[1], c->InDims(1)};
     Plan(labels, sizes, a, b, c->OutDims(0));
     plan_.type = c->OutType(0);
     c.SetScratch(cpu::ContractionScratch(plan_, c.threads()));
@@ -97,7 +97,7 @@ class Einsum : public KernelOf<Einsum> {
   // order. If `pack` is true, the copy writes the contiguous tensor. Otherwise it reads the contiguous
   // tensor.
   static cpu::StridedCopy Packing(const std::vector<const Labels*>& groups,
-                                  const std::map<int, int64_t>& sizes, const Operand& side, bool pack) {
+                                  const std::map<int, int64_t>& sizes, const EinsumOperand& side, bool pack) {
     Labels order;
     Dims dims;
     for (const Labels* group : groups) order.insert(order.end(), group->begin(), group->end());
@@ -116,14 +116,14 @@ class Einsum : public KernelOf<Einsum> {
     return plan;
   }
 
-  void Plan(const EinsumLabels& labels, const std::map<int, int64_t>& sizes, const Operand& a,
-            const Operand& b, const Dims& out) {
+  void Plan(const EinsumLabels& labels, const std::map<int, int64_t>& sizes, const EinsumOperand& a,
+            const EinsumOperand& b, const Dims& out) {
     Labels batch, m, n, k;
     for (int l : labels.output)
       (Contains(a.labels, l) && Contains(b.labels, l) ? batch : Contains(a.labels, l) ? m : n).push_back(l);
     for (const auto& [l, size] : sizes)
       if (!Contains(labels.output, l)) k.push_back(l);
-    const Operand y{labels.output, out};
+    const EinsumOperand y{labels.output, out};
     plan_.batch = SizeOf(batch, sizes), plan_.m = SizeOf(m, sizes), plan_.n = SizeOf(n, sizes),
     plan_.k = SizeOf(k, sizes);
     plan_.a = Packing({&batch, &m, &k}, sizes, a, true);

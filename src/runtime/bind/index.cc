@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-bool Movable(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && RankFits(q.InDims(0)); }
+bool Indexable(const KernelQuery& q) { return cpu::WidthOf(q.InType(0)) > 0 && RankFits(q.InDims(0)); }
 
 cpu::Indices IndicesOf(const Tensor& t) { return {t.raw(), t.dtype() == DType::kI64}; }
 
@@ -82,7 +82,7 @@ class GatherND : public KernelOf<GatherND> {
 cpu::ScatterKind ScatterKindOf(const KernelQuery& q) {
   return static_cast<cpu::ScatterKind>(IndexOf(cpu::kScatterNames, q.attrs().Text("reduction")));
 }
-bool Scatters(const KernelQuery& q) { return Movable(q) && cpu::HasScatter(ScatterKindOf(q), q.InType(0)); }
+bool Scatters(const KernelQuery& q) { return Indexable(q) && cpu::HasScatter(ScatterKindOf(q), q.InType(0)); }
 
 // Copies x to y, unless y has the memory of x.
 void CopyToUpdate(RunContext& c) {
@@ -196,9 +196,9 @@ class OneHot : public KernelOf<OneHot> {
 }  // namespace
 
 TERN_KERNELS(Index) {
-  table.Add<Gather>("Gather", "cpu.gather", Movable);
-  table.Add<GatherND>("GatherND", "cpu.gather_nd", Movable);
-  table.Add<GatherElements>("GatherElements", "cpu.gather_elements", Movable);
+  table.Add<Gather>("Gather", "cpu.gather", Indexable);
+  table.Add<GatherND>("GatherND", "cpu.gather_nd", Indexable);
+  table.Add<GatherElements>("GatherElements", "cpu.gather_elements", Indexable);
   table.Add<ScatterND>("ScatterND", "cpu.scatter_nd", Scatters);
   table.Add<ScatterElements>("ScatterElements", "cpu.scatter_elements", Scatters);
   table.Add<OneHot>("OneHot", "cpu.one_hot", OneHot::Legal);

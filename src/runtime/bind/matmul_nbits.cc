@@ -11,7 +11,7 @@ namespace tern {
 namespace {
 
 // Inputs of MatMulNBits.
-enum : int { kA, kB, kBias, kResidual, kScale, kZero };
+enum : int { kA, kB, kBias, kResidual, kWeightScale, kZero };
 
 // Returns the layout of a node's weights. Depends on types, dims and attributes only.
 cpu::NBitsLayout LayoutOf(const Attrs& attrs, const Dims& b, DType type, DType scale, bool has_zeros) {
@@ -37,9 +37,9 @@ int64_t RowsOf(const KernelQuery& q) { return CountFrom(q.InDims(kA), 0, q.InDim
 // Returns the reason why no kernel can compute a node, or "".
 std::string CommonWhyNot(const KernelQuery& q) {
   if (q.InType(kA) != DType::kF32) return "needs f32 rows";
-  for (int i : {kB, kScale, kZero})
+  for (int i : {kB, kWeightScale, kZero})
     if (q.Has(i) && !q.IsWeight(i)) return "needs constant weights, scales and zero points";
-  if (q.InType(kScale) == DType::kF64) return "does not read scales of f64";
+  if (q.InType(kWeightScale) == DType::kF64) return "does not read scales of f64";
   if (q.InRank(kA) < 1) return "needs rows";
   return BoundEpilogue::Fits(q, kBias) && BoundEpilogue::Fits(q, kResidual)
              ? ""
@@ -76,7 +76,7 @@ class MatMulNBits : public KernelOf<MatMulNBits> {
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const cpu::NBitsLayout l =
-        LayoutOf(q.attrs(), q.InDims(kB), q.InType(kB), q.InType(kScale), q.Has(kZero));
+        LayoutOf(q.attrs(), q.InDims(kB), q.InType(kB), q.InType(kWeightScale), q.Has(kZero));
     const cpu::TileTable& table = cpu::TileFor(cpu::Operands::kF32);
     Work work;
     work.algorithm = "panels";
@@ -87,9 +87,9 @@ class MatMulNBits : public KernelOf<MatMulNBits> {
   }
 
   Status Prepare(PrepareContext& c) override {
-    const Tensor &b = *c.Weight(kB), &scale = *c.Weight(kScale);
+    const Tensor &b = *c.Weight(kB), &scale = *c.Weight(kWeightScale);
     layout_ = LayoutOf(c.attrs(), b.dims(), b.dtype(), scale.dtype(), c.Has(kZero));
-    std::vector<int> inputs = {kB, kScale};
+    std::vector<int> inputs = {kB, kWeightScale};
     if (c.Has(kZero)) inputs.push_back(kZero);
     TERN_ASSIGN(packed_, c.Packed(inputs, DType::kU8, {layout_.bytes()}, [&](Tensor& to) {
       cpu::PackNBits(layout_, SourceOf(c), to.data<uint8_t>(), c.workers());
@@ -124,7 +124,7 @@ class MatMulNBits : public KernelOf<MatMulNBits> {
 
  private:
   static cpu::NBitsSource SourceOf(const PrepareContext& c) {
-    const Tensor &b = *c.Weight(kB), &scale = *c.Weight(kScale);
+    const Tensor &b = *c.Weight(kB), &scale = *c.Weight(kWeightScale);
     const bool transposed = c.attrs().Bool("transpose_b");
     cpu::NBitsSource s;
     s.q = b.data<const uint8_t>();
@@ -172,8 +172,8 @@ class DynamicMatMul : public KernelOf<DynamicMatMul> {
     const bool transposed = c.attrs().Bool("transpose_b");
     k_ = b.dim(transposed ? 1 : 0), n_ = b.dim(transposed ? 0 : 1);
     TERN_ASSIGN(packed_,
-                c.Packed({kB, kScale}, DType::kU8, {cpu::DynamicPackedSize(k_, n_)}, [&](Tensor& to) {
-                  const Tensor& scale = *c.Weight(kScale);
+                c.Packed({kB, kWeightScale}, DType::kU8, {cpu::DynamicPackedSize(k_, n_)}, [&](Tensor& to) {
+                  const Tensor& scale = *c.Weight(kWeightScale);
                   cpu::PackDynamic(b.data<const int8_t>(), transposed ? 1 : n_, transposed ? k_ : 1, k_, n_,
                                    to.data<uint8_t>(), c.workers());
                   float* scales = cpu::DynamicScales(to.data<uint8_t>(), k_, n_);

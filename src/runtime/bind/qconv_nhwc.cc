@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-const QuantizedForm& Form() { return *QuantizedFormOf("QConv"); }
+const QuantizedForm& QConvForm() { return *QuantizedFormOf("QConv"); }
 
 Result<cpu::ConvShape> ByteShape(const KernelQuery& q) {
   const Dims& w = q.InDims(3);
@@ -28,9 +28,9 @@ template <class T, class Conv> class QConvKernel : public KernelOf<T> {
     if (!IsChannelsLast(q)) return "needs channels last";
     const Dims& w = q.InDims(3);
     const int64_t depth = CountFrom(w, 1, w.size());
-    return ByteBound::WhyNot(Form(), q, 1, depth, depth, w[0]);
+    return ByteBound::WhyNot(QConvForm(), q, 1, depth, depth, w[0]);
   }
-  static bool RowStride(const KernelQuery& q) { return !q.Has(Form().residual()); }
+  static bool RowStride(const KernelQuery& q) { return !q.Has(QConvForm().residual()); }
 
   Status Prepare(PrepareContext& c) override {
     const Tensor& w = *c.Weight(3);
@@ -63,8 +63,8 @@ template <class T, class Conv> class QConvKernel : public KernelOf<T> {
     work.weights /= 4;
     const double pixels = ProductOf({s.batch, s.maps}) * ProductOf(s.output);
     const bool real = q.OutType(0) == DType::kF32;
-    work.moved =
-        work.moved / 4 + (real ? 3 * pixels : 0) + (q.Has(Form().residual()) ? (real ? 4 : 1) * pixels : 0);
+    work.moved = work.moved / 4 + (real ? 3 * pixels : 0) +
+                 (q.Has(QConvForm().residual()) ? (real ? 4 : 1) * pixels : 0);
     return work;
   }
 
@@ -75,7 +75,7 @@ template <class T, class Conv> class QConvKernel : public KernelOf<T> {
   int64_t row_stride_ = 0;
 };
 
-class Windows : public QConvKernel<Windows, cpu::NhwcByteConv> {
+class QConvWindows : public QConvKernel<QConvWindows, cpu::NhwcByteConv> {
  public:
   static constexpr const char* kPack = "qconv.panels.i8";
   static std::vector<Work> WorkOf(const KernelQuery& q) {
@@ -90,7 +90,7 @@ class Windows : public QConvKernel<Windows, cpu::NhwcByteConv> {
   }
 };
 
-class Depthwise : public QConvKernel<Depthwise, cpu::NhwcByteDepthwise> {
+class QConvDepthwise : public QConvKernel<QConvDepthwise, cpu::NhwcByteDepthwise> {
  public:
   static constexpr const char* kPack = "qconv.depthwise.i8";
   static std::string WhyNot(const KernelQuery& q) {
@@ -113,8 +113,8 @@ class Depthwise : public QConvKernel<Depthwise, cpu::NhwcByteDepthwise> {
 }  // namespace
 
 TERN_KERNELS(QConvNhwc) {
-  table.Add<Windows>("QConv", "cpu.qconv.nhwc.i8", Windows::Legal);
-  table.Add<Depthwise>("QConv", "cpu.qconv.nhwc.depthwise.i8", Depthwise::Legal);
+  table.Add<QConvWindows>("QConv", "cpu.qconv.nhwc.i8", QConvWindows::Legal);
+  table.Add<QConvDepthwise>("QConv", "cpu.qconv.nhwc.depthwise.i8", QConvDepthwise::Legal);
 }
 
 }  // namespace tern

@@ -6,7 +6,7 @@
 namespace tern {
 namespace {
 
-const QuantizedForm& Form() { return *QuantizedFormOf("QMatMul"); }
+const QuantizedForm& QMatMulForm() { return *QuantizedFormOf("QMatMul"); }
 
 // The sizes of the right matrix, and its strides in elements.
 struct RightMatrix {
@@ -28,7 +28,7 @@ class PackedQMatMul : public KernelOf<PackedQMatMul> {
     const Dims& b = q.InDims(3);
     if (CountFrom(b, 0, b.size() - 2) != 1) return "needs one matrix of weights for the entire batch";
     const RightMatrix m = RightMatrixOf(b, q.attrs());
-    return ByteBound::WhyNot(Form(), q, m.row, m.column, m.k, m.n);
+    return ByteBound::WhyNot(QMatMulForm(), q, m.row, m.column, m.k, m.n);
   }
   static std::vector<Work> WorkOf(const KernelQuery& q) {
     const RightMatrix b = RightMatrixOf(q.InDims(3), q.attrs());
@@ -43,7 +43,7 @@ class PackedQMatMul : public KernelOf<PackedQMatMul> {
     work.products = table.Products(m, b.n, table.Dwords(b.k));
     work.weights = bytes(DType::kI8, q.InDims(3)) * table.element_bytes;
     work.moved = bytes(q.InType(0), a) + bytes(q.OutType(0), q.OutDims(0));
-    if (q.Has(Form().residual())) work.moved += bytes(q.OutType(0), q.OutDims(0));
+    if (q.Has(QMatMulForm().residual())) work.moved += bytes(q.OutType(0), q.OutDims(0));
     return {work};
   }
 

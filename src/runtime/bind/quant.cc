@@ -8,7 +8,7 @@
 namespace tern {
 namespace {
 
-cpu::QuantShape ShapeOf(const KernelQuery& q) {
+cpu::QuantShape QuantShapeOf(const KernelQuery& q) {
   const Dims& x = q.InDims(0);
   cpu::QuantShape s;
   s.block = q.attrs().Int("block_size");
@@ -30,7 +30,7 @@ class Quantize : public KernelOf<Quantize> {
            (precision == DType::kInvalid || precision == DType::kF32);
   }
   Status Resize(ResizeContext& c) override {
-    shape_ = ShapeOf(c.query());
+    shape_ = QuantShapeOf(c.query());
     return {};
   }
   Status Run(RunContext& c) override {
@@ -50,7 +50,7 @@ class Dequantize : public KernelOf<Dequantize> {
            q.OutType(0) == DType::kF32;
   }
   Status Resize(ResizeContext& c) override {
-    shape_ = ShapeOf(c.query());
+    shape_ = QuantShapeOf(c.query());
     return {};
   }
   Status Run(RunContext& c) override {

@@ -8,19 +8,19 @@
 namespace tern {
 namespace {
 
-float Scale(const RunContext& c, int i) { return c.In<float>(i)[0]; }
+float ScaleOf(const RunContext& c, int i) { return c.In<float>(i)[0]; }
 int32_t Zero(const RunContext& c, int i) { return c.Has(i) ? static_cast<int32_t>(LoadLong(c.In(i), 0)) : 0; }
 
 // Returns the operand at input i. The operand's scale is input i + 1, and its zero point is input i + 2.
-cpu::ByteOperand Operand(const RunContext& c, int i) {
+cpu::ByteOperand OperandOf(const RunContext& c, int i) {
   return {c.In(i).dtype(), c.In(i).raw(), static_cast<float>(Zero(c, i + 2)), 1};
 }
 
 // Returns the range of the result. The result's scale is input i, and its zero point is input i + 1.
-cpu::ByteRange Range(const RunContext& c, int i) {
+cpu::ByteRange RangeOf(const RunContext& c, int i) {
   const DType to = c.Out(0).dtype();
   const int32_t zero = Zero(c, i + 1);
-  const IntegerBounds bounds = BoundsOf(to, zero, Scale(c, i));
+  const IntegerBounds bounds = BoundsOf(to, zero, ScaleOf(c, i));
   return {to, static_cast<float>(zero), bounds.low, bounds.high};
 }
 
@@ -28,7 +28,7 @@ bool LegalFor(const char* op, const KernelQuery& q) {
   return OnIntegers(*QuantizedFormOf(op), q.InType(0), q.InType(3), q.OutType(0)) && RankFits(q.OutDims(0));
 }
 
-class Binary : public KernelOf<Binary> {
+class QBinary : public KernelOf<QBinary> {
  public:
   static bool Legal(const KernelQuery& q) { return LegalFor("QBinary", q); }
 
@@ -39,14 +39,15 @@ class Binary : public KernelOf<Binary> {
   }
 
   Status Run(RunContext& c) override {
-    cpu::ByteOperand a = Operand(c, 0), b = Operand(c, 3);
-    const cpu::ByteRange to = Range(c, 6);
+    cpu::ByteOperand a = OperandOf(c, 0), b = OperandOf(c, 3);
+    const cpu::ByteRange to = RangeOf(c, 6);
     if (!sum_) {
-      const float multiplier = ProductMultiplier(Scale(c, 1), Scale(c, 4), Scale(c, 6));
+      const float multiplier = ProductMultiplier(ScaleOf(c, 1), ScaleOf(c, 4), ScaleOf(c, 6));
       cpu::ByteProduct(plan_, a, b, multiplier, to, c.Out(0).raw(), c.workers());
       return {};
     }
-    const SumRatios r = RatiosOf(Scale(c, 1), Zero(c, 2), Scale(c, 4), Zero(c, 5), Scale(c, 6), Zero(c, 7));
+    const SumRatios r =
+        RatiosOf(ScaleOf(c, 1), Zero(c, 2), ScaleOf(c, 4), Zero(c, 5), ScaleOf(c, 6), Zero(c, 7));
     a.ratio = r.a, b.ratio = r.b;
     cpu::ByteSum(plan_, a, b, r.rest, to, c.Out(0).raw(), c.workers());
     return {};
@@ -57,7 +58,7 @@ class Binary : public KernelOf<Binary> {
   cpu::Broadcast<2> plan_;
 };
 
-class GlobalPool : public KernelOf<GlobalPool> {
+class QGlobalPool : public KernelOf<QGlobalPool> {
  public:
   static bool Legal(const KernelQuery& q) { return LegalFor("QGlobalPool", q) && !IsChannelsLast(q); }
 
@@ -68,8 +69,8 @@ class GlobalPool : public KernelOf<GlobalPool> {
   }
 
   Status Run(RunContext& c) override {
-    const float multiplier = MeanMultiplier(Scale(c, 1), Scale(c, 3), size_);
-    cpu::ByteMeans(Operand(c, 0), rows_, size_, multiplier, Range(c, 3), c.Out(0).raw(), c.workers());
+    const float multiplier = MeanMultiplier(ScaleOf(c, 1), ScaleOf(c, 3), size_);
+    cpu::ByteMeans(OperandOf(c, 0), rows_, size_, multiplier, RangeOf(c, 3), c.Out(0).raw(), c.workers());
     return {};
   }
 
@@ -91,9 +92,9 @@ class NhwcGlobalPool : public KernelOf<NhwcGlobalPool> {
   }
 
   Status Run(RunContext& c) override {
-    const float multiplier = MeanMultiplier(Scale(c, 1), Scale(c, 3), pixels_);
-    cpu::NhwcByteMeans(Operand(c, 0), images_, pixels_, channels_, multiplier, Range(c, 3), c.Out(0).raw(),
-                       c.workers());
+    const float multiplier = MeanMultiplier(ScaleOf(c, 1), ScaleOf(c, 3), pixels_);
+    cpu::NhwcByteMeans(OperandOf(c, 0), images_, pixels_, channels_, multiplier, RangeOf(c, 3),
+                       c.Out(0).raw(), c.workers());
     return {};
   }
 
@@ -134,8 +135,8 @@ class MaxPool : public KernelOf<MaxPool> {
 }  // namespace
 
 TERN_KERNELS(QuantizedBytes) {
-  table.Add<Binary>("QBinary", "cpu.qbinary.bytes", Binary::Legal);
-  AddWithLayouts<GlobalPool>(table, "QGlobalPool", "cpu.qglobal_pool.bytes");
+  table.Add<QBinary>("QBinary", "cpu.qbinary.bytes", QBinary::Legal);
+  AddWithLayouts<QGlobalPool>(table, "QGlobalPool", "cpu.qglobal_pool.bytes");
   table.Add<NhwcGlobalPool>("QGlobalPool", "cpu.qglobal_pool.nhwc.i8", NhwcGlobalPool::Legal);
   table.Add<MaxPool>("Pool", "cpu.pool.nhwc.i8", MaxPool::Legal, 0.5);
 }

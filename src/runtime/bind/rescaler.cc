@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kGrain = 16384;
+constexpr int64_t kRescaleGrain = 16384;
 constexpr int64_t kExact = 1 << 24;  // f32 represents all integers up to this one
 
 int32_t ZeroAt(const RunContext& c, int i) {
@@ -79,7 +79,7 @@ cpu::ByteRange Rescaler::RangeOf(const QuantizedForm& form, const RunContext& c)
 }
 
 template <class F> void Rescaler::Each(const RunContext& c, const F& f) const {
-  c.workers().ParallelFor(c.Out(0).size(), kGrain, [&](int64_t begin, int64_t end) {
+  c.workers().ParallelFor(c.Out(0).size(), kRescaleGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i, i / shape_.inner % shape_.channels);
   });
 }

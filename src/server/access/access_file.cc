@@ -12,7 +12,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxText = 1024;  // bytes of a value
+constexpr size_t kMaxValue = 1024;  // bytes of a value
 constexpr size_t kMaxEntries = 100'000;
 
 template <class... A> Status ErrorAt(const YAML::Node& node, const A&... text) {
@@ -23,22 +23,22 @@ template <class... A> Status ErrorAt(const YAML::Node& node, const A&... text) {
 
 // Names appear in logs and metrics.
 bool IsPlain(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxText && std::all_of(text.begin(), text.end(), [](char c) {
+  return !text.empty() && text.size() <= kMaxValue && std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
   });
 }
 
 Status ReadText(const YAML::Node& value, const char* key, std::string& out) {
   if (!value.IsScalar() || !IsPlain(value.Scalar()))
-    return ErrorAt(value, "'", key, "' must be a text of 1 to ", kMaxText,
+    return ErrorAt(value, "'", key, "' must be a text of 1 to ", kMaxValue,
                    " bytes without control characters");
   out = value.Scalar();
   return {};
 }
 
 Status ReadList(const YAML::Node& value, const char* key, std::vector<std::string>& out) {
-  if (!value.IsSequence() || value.size() == 0 || value.size() > kMaxText)
-    return ErrorAt(value, "'", key, "' must be a list of 1 to ", kMaxText, " texts");
+  if (!value.IsSequence() || value.size() == 0 || value.size() > kMaxValue)
+    return ErrorAt(value, "'", key, "' must be a list of 1 to ", kMaxValue, " texts");
   for (const YAML::Node& item : value) TERN_TRY(ReadText(item, key, out.emplace_back()));
   return {};
 }

@@ -13,7 +13,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxText = 2048;  // bytes of a value in a line
+constexpr size_t kMaxLogged = 2048;  // bytes of a value in a line
 
 int OpenFile(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -22,7 +22,7 @@ int OpenFile(const std::string& path) {
 void AppendField(const char* name, std::string_view value, std::string& out) {
   if (value.empty()) return;
   out += name;
-  AppendJsonText(value.substr(0, kMaxText), out);
+  AppendJsonText(value.substr(0, kMaxLogged), out);
 }
 
 std::string StartOf(const char* event, const AuditAction& action, uint64_t number) {

@@ -11,7 +11,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 48;
+constexpr size_t kMaxBuffer = size_t{1} << 48;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kSharedLimit = size_t{96} << 20;  // room for six tensors of 16 MiB
 
@@ -104,7 +104,7 @@ BufferPool& BufferPool::Shared() {
 }
 
 Buffer BufferPool::Allocate(size_t bytes) {
-  if (bytes > kMaxBytes) return {};
+  if (bytes > kMaxBuffer) return {};
   if (bytes < kMinBytes) return AllocateSmall(bytes);
   size_t size = RoundUp(bytes);
   const State::Block block = state_->Take(size);

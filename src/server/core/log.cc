@@ -9,7 +9,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxBytes = 8192;  // of a message
+constexpr size_t kMaxMessage = 8192;  // of a message
 
 // One number, so that a line sees all settings of one change. Bits 0 to 2: info, warning, error; bit 3: with
 // time; the rest: the verbose level.
@@ -76,7 +76,7 @@ void Log(LogLevel level, std::string_view message) {
   if (CurrentLogSettings().with_time) AppendTime(line);
   line += Prefix(level);
   const size_t begin = line.size();
-  line += message.substr(0, kMaxBytes);
+  line += message.substr(0, kMaxMessage);
   for (size_t i = begin; i < line.size(); ++i)
     if (static_cast<unsigned char>(line[i]) < 0x20 || line[i] == 0x7F) line[i] = ' ';
   line += '\n';

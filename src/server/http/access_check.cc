@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-bool IsCall(RouteKind kind) { return GroupOf(kind) == ApiGroup::kInference; }
+bool IsInference(RouteKind kind) { return GroupOf(kind) == ApiGroup::kInference; }
 
 HttpReply RefusalReply(const Refusal& refusal, bool presented) {
   if (refusal.kind == Refusal::Kind::kDenied) return ErrorReply(403, refusal.message);
@@ -45,7 +45,7 @@ std::optional<HttpReply> HttpConnection::CheckAccess(const Route& route) {
   const bool presented = credentials.fields > 0 || certificate_;
   Refusal refusal = access->Enter(credentials, {GroupOf(route.kind), RightOf(route, head_.method)}, visitor_);
   if (!refusal.refused() && visitor_.identity) refusal = CheckModels(*access, route);
-  if (!refusal.refused() && IsCall(route.kind))
+  if (!refusal.refused() && IsInference(route.kind))
     refusal = access->Admit(visitor_, head_.content_length.value_or(0), permit_);
   if (!refusal.refused()) return {};
   return RefusalReply(refusal, presented);

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "server/http/decimal.h"
+
 namespace tern::server {
 namespace {
 
 constexpr size_t kMaxIgnored = 16384;
 
 Status Malformed() { return InvalidArgument("malformed chunked body"); }
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 }  // namespace
 

@@ -1,14 +1,9 @@
 #include "server/http/route.h"
 
+#include "server/http/decimal.h"
+
 namespace tern::server {
 namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // Reads the segments of a path one by one.
 class Segments {

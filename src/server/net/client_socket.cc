@@ -54,10 +54,10 @@ Status OpenSslClient::Load(const std::string& authorities) {
   return {};
 }
 
-class Socket final : public ClientSocket {
+class ConnectedSocket final : public ClientSocket {
  public:
-  Socket(int fd, std::shared_ptr<ClientTls> tls) : fd_(fd), tls_(std::move(tls)) {}
-  ~Socket() override {
+  ConnectedSocket(int fd, std::shared_ptr<ClientTls> tls) : fd_(fd), tls_(std::move(tls)) {}
+  ~ConnectedSocket() override {
     if (ssl_) SSL_free(ssl_);
     close(fd_);
   }
@@ -82,7 +82,7 @@ class Socket final : public ClientSocket {
   milliseconds idle_{0};
 };
 
-Status Socket::Wait(short events, const char* what) const {
+Status ConnectedSocket::Wait(short events, const char* what) const {
   const auto end = Stop::Clock::now() + idle_;
   for (;;) {
     TERN_TRY(stop_.Check());
@@ -95,14 +95,14 @@ Status Socket::Wait(short events, const char* what) const {
   }
 }
 
-Status Socket::AfterTls(int result, const char* what) {
+Status ConnectedSocket::AfterTls(int result, const char* what) {
   const int error = SSL_get_error(ssl_, result);
   if (error == SSL_ERROR_WANT_READ) return Wait(POLLIN, what);
   if (error == SSL_ERROR_WANT_WRITE) return Wait(POLLOUT, what);
   return IoError("TLS: ", TlsError());
 }
 
-Status Socket::Handshake(const Url& url) {
+Status ConnectedSocket::Handshake(const Url& url) {
   ssl_ = SSL_new(static_cast<OpenSslClient&>(*tls_).context());
   if (!ssl_ || SSL_set_fd(ssl_, fd_) != 1) return Status(Code::kInternal, "cannot start TLS");
   // Addresses are compared with the certificate's addresses, names with its names.
@@ -129,7 +129,7 @@ Status Socket::Handshake(const Url& url) {
   }
 }
 
-Status Socket::Write(std::string_view data) {
+Status ConnectedSocket::Write(std::string_view data) {
   while (!data.empty()) {
     if (ssl_) {
       ERR_clear_error();
@@ -151,7 +151,7 @@ Status Socket::Write(std::string_view data) {
   return {};
 }
 
-Result<size_t> Socket::Read(char* data, size_t size) {
+Result<size_t> ConnectedSocket::Read(char* data, size_t size) {
   for (;;) {
     TERN_TRY(stop_.Check());
     if (ssl_) {
@@ -169,16 +169,16 @@ Result<size_t> Socket::Read(char* data, size_t size) {
   }
 }
 
-bool Socket::Quiet() const {
+bool ConnectedSocket::Quiet() const {
   pollfd p{fd_, POLLIN, 0};
   return poll(&p, 1, 0) == 0;
 }
 
-Result<std::unique_ptr<Socket>> Open(const addrinfo& address, const std::shared_ptr<ClientTls>& tls,
-                                     milliseconds limit, const Stop& stop) {
+Result<std::unique_ptr<ConnectedSocket>> Open(const addrinfo& address, const std::shared_ptr<ClientTls>& tls,
+                                              milliseconds limit, const Stop& stop) {
   const int fd = socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return IoError("cannot open a socket: ", std::strerror(errno));
-  auto out = std::make_unique<Socket>(fd, tls);
+  auto out = std::make_unique<ConnectedSocket>(fd, tls);
   out->SetLimits(stop, limit);
   const int one = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);

@@ -8,6 +8,7 @@
 
 #include <mutex>
 
+#include "server/net/freed.h"
 #include "server/net/sockets.h"
 #include "server/net/tls_files.h"
 
@@ -23,9 +24,6 @@ std::string LastError() {
   return text;
 }
 
-template <class T, void (*Free)(T*)> struct Freed {
-  void operator()(T* object) const { Free(object); }
-};
 struct FreeBio {
   void operator()(BIO* bio) const { BIO_free(bio); }
 };

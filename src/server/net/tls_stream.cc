@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstring>
 
+#include "server/net/freed.h"
 #include "server/net/sockets.h"
 #include "server/net/tls.h"
 
@@ -104,9 +105,6 @@ std::string TlsStream::Protocol() const {
   return {reinterpret_cast<const char*>(name), size};
 }
 
-template <class T, void (*Free)(T*)> struct Freed {
-  void operator()(T* object) const { Free(object); }
-};
 using CertificateHolder = std::unique_ptr<X509, Freed<X509, X509_free>>;
 using NamesHolder = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES, GENERAL_NAMES_free>>;
 

@@ -4,13 +4,13 @@
 namespace tern::server {
 namespace {
 
-struct Counter {
+struct CacheCounter {
   const char* name;
   const char* help;
   uint64_t (*value)(const StatisticsSnapshot&);
 };
 
-constexpr Counter kCounters[] = {
+constexpr CacheCounter kCacheCounters[] = {
     {"nv_cache_num_hits_per_model", "Number of cache hits per model",
      [](const StatisticsSnapshot& s) { return s.cache_hit.count; }},
     {"nv_cache_num_misses_per_model", "Number of cache misses per model",
@@ -54,7 +54,7 @@ void AppendRedis(const CacheFacts& facts, MetricsText& text) {
 }  // namespace
 
 void AppendCacheMetrics(const Versions& versions, const CacheFacts& facts, MetricsText& text) {
-  for (const Counter& counter : kCounters) {
+  for (const CacheCounter& counter : kCacheCounters) {
     text.Family(counter.name, "counter", counter.help);
     for (const auto& version : versions)
       if (version->config().response_cache)

@@ -7,16 +7,17 @@
 namespace tern::server {
 namespace {
 
-struct Row {
+struct GeneratorRow {
   MetricsText::Labels labels;
   TextGenerator* generator;
 };
 
-std::vector<Row> RowsOf(const Versions& versions) {
-  std::vector<Row> rows;
+std::vector<GeneratorRow> GeneratorRows(const Versions& versions) {
+  std::vector<GeneratorRow> rows;
   for (const auto& version : versions) {
     if (!version->generator()) continue;
-    Row row{{{"model", version->config().name}, {"version", version->version()}}, version->generator()};
+    GeneratorRow row{{{"model", version->config().name}, {"version", version->version()}},
+                     version->generator()};
     for (const auto& [key, value] : version->config().metric_tags) row.labels.emplace_back(key, value);
     rows.push_back(std::move(row));
   }
@@ -24,24 +25,25 @@ std::vector<Row> RowsOf(const Versions& versions) {
 }
 
 template <class F>
-void AppendAll(const std::vector<Row>& rows, const char* name, const char* type, const char* help,
+void AppendAll(const std::vector<GeneratorRow>& rows, const char* name, const char* type, const char* help,
                MetricsText& text, F&& value) {
   text.Family(name, type, help);
-  for (const Row& row : rows) text.Sample(name, row.labels, value(*row.generator));
+  for (const GeneratorRow& row : rows) text.Sample(name, row.labels, value(*row.generator));
 }
 
 uint64_t Count(int64_t value) { return static_cast<uint64_t>(std::max<int64_t>(0, value)); }
 
-void AppendHistogram(const std::vector<Row>& rows, const char* name, const char* help,
+void AppendHistogram(const std::vector<GeneratorRow>& rows, const char* name, const char* help,
                      LatencyHistogram GenerationStatistics::*histogram, MetricsText& text) {
   text.Family(name, "histogram", help);
-  for (const Row& row : rows) text.Histogram(name, row.labels, row.generator->generated().*histogram);
+  for (const GeneratorRow& row : rows)
+    text.Histogram(name, row.labels, row.generator->generated().*histogram);
 }
 
-void AppendEnds(const std::vector<Row>& rows, MetricsText& text) {
+void AppendEnds(const std::vector<GeneratorRow>& rows, MetricsText& text) {
   constexpr const char* kEnded = "tern_sequences_ended_total";
   text.Family(kEnded, "counter", "Sequences that ended, by reason");
-  for (const Row& row : rows)
+  for (const GeneratorRow& row : rows)
     for (int i = 0; i < kGenerationEnds; ++i) {
       MetricsText::Labels labels = row.labels;
       labels.emplace_back("finished_reason", kGenerationEndNames[i]);
@@ -52,7 +54,7 @@ void AppendEnds(const std::vector<Row>& rows, MetricsText& text) {
 }  // namespace
 
 void AppendGenerationMetrics(const Versions& versions, MetricsText& text) {
-  const std::vector<Row> rows = RowsOf(versions);
+  const std::vector<GeneratorRow> rows = GeneratorRows(versions);
   if (rows.empty()) return;
   using Generator = TextGenerator;
   AppendAll(rows, "tern_num_requests_running", "gauge", "Sequences that are being generated", text,

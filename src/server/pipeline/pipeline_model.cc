@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
+#include "server/core/not_ready.h"
 #include "server/pipeline/pipeline_call.h"
 #include "server/scheduler/execution.h"
 
 namespace tern::server {
 namespace {
-
-Status NotReady(const ModelVersion& model) {
-  return Unavailable("Request for unknown model: '", model.config().name, "' version ", model.version(),
-                     " is not at ready state");
-}
 
 TensorConfig OutputConfig(const pipeline::BoundOutput& output, const ModelConfig& prepared, bool frames) {
   TensorConfig out;

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxFiles = 10'000;
-constexpr uint64_t kMaxFile = uint64_t{256} << 20;
+constexpr uint64_t kMaxGoldenFile = uint64_t{256} << 20;
 
 // Returns the names of the golden files, relative to the model's folder, in order.
 std::vector<std::string> GoldenFiles(const std::string& folder, const std::string& version) {
@@ -49,8 +49,8 @@ Status RunFile(ModelVersion& version, const std::string& folder, const std::stri
                std::chrono::milliseconds limit) {
   TERN_ASSIGN(const std::string path, FileInside(folder, file));
   std::error_code error;
-  if (fs::file_size(path, error) > kMaxFile || error)
-    return InvalidArgument("it must be a file of at most ", kMaxFile, " bytes");
+  if (fs::file_size(path, error) > kMaxGoldenFile || error)
+    return InvalidArgument("it must be a file of at most ", kMaxGoldenFile, " bytes");
   const auto text = data::ReadFile(path);
   if (!text.ok()) return IoError("it cannot be read");
   TERN_ASSIGN(GoldenRequest golden, ParseGolden(*text, version.config()));

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kRemoveLimit{5};
+constexpr std::chrono::seconds kRemoveUncached{5};
 
 // Returns the files that determine what a version computes.
 std::vector<std::string> FilesOf(const ModelSource& source, const ModelVersion& version,
@@ -68,7 +68,7 @@ Result<std::shared_ptr<ModelVersion>> Loader::WithCache(std::shared_ptr<ModelVer
   if (!config.response_cache) return loaded;
   auto cached = CachedModel::Create(loaded, options_.cache, registry_);
   if (cached.ok()) return std::shared_ptr<ModelVersion>(std::move(*cached));
-  scheduler_.Remove(loaded, kRemoveLimit);
+  scheduler_.Remove(loaded, kRemoveUncached);
   return cached.TakeStatus();
 }
 

@@ -10,7 +10,7 @@
 namespace tern::server {
 namespace {
 
-constexpr uint64_t kMaxFile = uint64_t{256} << 20;
+constexpr uint64_t kMaxRecording = uint64_t{256} << 20;
 constexpr int64_t kMaxMadeUp = int64_t{64} << 20;  // bytes of one input
 
 Status RunLine(ModelVersion& version, const Buffer& line, std::chrono::milliseconds limit) {
@@ -29,8 +29,9 @@ Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& fol
   std::error_code error;
   if (!std::filesystem::exists(folder + "/" + kRecordedRequests, error)) return size_t{0};
   TERN_ASSIGN(const std::string path, FileInside(folder, kRecordedRequests));
-  if (std::filesystem::file_size(path, error) > kMaxFile || error)
-    return InvalidArgument("file '", kRecordedRequests, "' must be a file of at most ", kMaxFile, " bytes");
+  if (std::filesystem::file_size(path, error) > kMaxRecording || error)
+    return InvalidArgument("file '", kRecordedRequests, "' must be a file of at most ", kMaxRecording,
+                           " bytes");
   TERN_ASSIGN(const std::string text, data::ReadFile(path));
   size_t number = 0, requests = 0;
   for (const std::string& line : SplitText(text, '\n')) {

@@ -5,8 +5,8 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxRunning = 4;    // copies that are submitted and not answered
-constexpr size_t kMaxWaiting = 256;  // copies that are not submitted yet
+constexpr size_t kMaxRunning = 4;          // copies that are submitted and not answered
+constexpr size_t kMaxWaitingCopies = 256;  // copies that are not submitted yet
 // A copy waits at most for kMaxYield while clients' requests wait in the stable version's queue.
 constexpr std::chrono::milliseconds kMaxYield{1000}, kYieldPoll{1};
 
@@ -116,8 +116,8 @@ bool RequestMirror::Wants(Clock::time_point now, bool& control) {
 
 void RequestMirror::Offer(std::unique_ptr<MirrorJob> job) {
   const std::lock_guard lock(mutex_);
-  const bool full =
-      waiting_.size() >= kMaxWaiting || bytes_ + job->bytes > static_cast<uint64_t>(policy_.mirror_bytes);
+  const bool full = waiting_.size() >= kMaxWaitingCopies ||
+                    bytes_ + job->bytes > static_cast<uint64_t>(policy_.mirror_bytes);
   if (stopped_ || full) {
     counters_->dropped.fetch_add(1, std::memory_order_relaxed);
     return;

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = JsonReader::Kind;
 
-constexpr int kDepth = 8;
+constexpr int kPolicyDepth = 8;
 constexpr size_t kMaxSteps = 100;
 constexpr double kDay = 86'400;
 
@@ -130,7 +130,7 @@ void WriteLimit(const char* name, const std::optional<double>& limit, data::Json
 
 Result<RolloutPolicy> ParsePolicy(std::string_view text, const RolloutPolicy& defaults) {
   RolloutPolicy policy = defaults;
-  JsonReader json(text, kDepth);
+  JsonReader json(text, kPolicyDepth);
   if (json.Peek() != Kind::kObject)
     return InvalidArgument("rollout policy: expected a JSON object, such as {} or {\"steps\": [0, 10, 50]}");
   TERN_TRY(json.Object([&](std::string_view key) { return ReadMember(json, key, policy); }));

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = JsonReader::Kind;
 
-constexpr int kDepth = 8;
+constexpr int kRequestDepth = 8;
 
 struct ActionRow {
   const char* name;
@@ -56,7 +56,7 @@ Status ReadWeight(JsonReader& json, std::optional<double>& out) {
   return {};
 }
 
-Status ReadText(JsonReader& json, std::string_view name, std::string& out) {
+Status ReadString(JsonReader& json, std::string_view name, std::string& out) {
   return json.Peek() == Kind::kString ? json.String(out) : Wrong(name, "a string");
 }
 
@@ -69,9 +69,9 @@ Status ReadPolicy(JsonReader& json, std::string& out) {
 }
 
 Status ReadMember(JsonReader& json, const std::string& name, std::string& action, RolloutRequest& out) {
-  if (name == "action") return ReadText(json, name, action);
-  if (name == "reason") return ReadText(json, name, out.reason);
-  if (name == "label") return ReadText(json, name, out.label);
+  if (name == "action") return ReadString(json, name, action);
+  if (name == "reason") return ReadString(json, name, out.reason);
+  if (name == "label") return ReadString(json, name, out.label);
   if (name == "policy") return ReadPolicy(json, out.policy);
   if (name == "weight") return ReadWeight(json, out.weight);
   if (name == "stable") return ReadVersion(json, name, out.stable);
@@ -95,7 +95,7 @@ Result<RolloutRequest> ParseRolloutRequest(std::string_view text) {
   RolloutRequest request;
   std::string action;
   std::vector<std::string> members;
-  JsonReader json(text, kDepth);
+  JsonReader json(text, kRequestDepth);
   if (json.Peek() != Kind::kObject)
     return InvalidArgument("rollout request: expected a JSON object, such as {\"action\": \"promote\"}");
   TERN_TRY(json.Object([&](std::string_view key) {

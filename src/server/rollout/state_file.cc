@@ -11,7 +11,7 @@ namespace {
 
 using Kind = JsonReader::Kind;
 
-constexpr int kDepth = 8;
+constexpr int kStateDepth = 8;
 constexpr int64_t kFormat = 1;
 
 Status ReadInteger(JsonReader& json, int64_t& value) {
@@ -127,7 +127,7 @@ std::string ReleasesText(const Releases& releases) {
 
 Result<Releases> ParseReleases(std::string_view text) {
   Releases releases;
-  JsonReader json(text, kDepth);
+  JsonReader json(text, kStateDepth);
   int64_t format = 0;
   Status status = json.Object([&](std::string_view key) -> Status {
     if (key == "format") return ReadInteger(json, format);

@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxWaiting = 64;  // answers that wait for one of the other version
+constexpr size_t kMaxWaitingAnswers = 64;  // answers that wait for one of the other version
 // Smaller differences of durations are those of timers and caches.
 constexpr std::chrono::nanoseconds kSlack{20'000};
 
@@ -132,7 +132,7 @@ void Trial::OnLive(bool candidate, const Outcome& outcome, const std::string& er
   auto& other = candidate ? stables_ : candidates_;
   if (other.empty()) {
     own.push_back(outcome);
-    if (own.size() > kMaxWaiting) own.pop_front();
+    if (own.size() > kMaxWaitingAnswers) own.pop_front();
     return;
   }
   // The latest answer of the other version, so that both were given under the same conditions.

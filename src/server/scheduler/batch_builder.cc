@@ -81,7 +81,7 @@ size_t EmptySlotBytes(const WireTensor& like) {
 }
 
 // The parts that are concatenated. An undefined buffer stands for zeros.
-struct Parts {
+struct InputParts {
   std::vector<Buffer> buffers;
   std::vector<size_t> sizes;
   size_t bytes = 0;
@@ -108,7 +108,7 @@ struct Parts {
 };
 
 // Appends the last item of the last request `count` times.
-Status AddPadding(const WireTensor& last, int64_t count, Parts& parts) {
+Status AddPadding(const WireTensor& last, int64_t count, InputParts& parts) {
   TERN_ASSIGN(const std::vector<size_t> offsets, ItemOffsets(last));
   if (offsets.size() < 2) return {};
   const size_t begin = offsets[offsets.size() - 2], size = offsets.back() - begin;
@@ -143,7 +143,7 @@ Result<WireTensor> BatchBuilder::Join(const BatchLayout& layout, const TensorCon
     joined.bytes = like->bytes;
     return joined;
   }
-  Parts parts;
+  InputParts parts;
   for (const Request* request : layout.requests) {
     const WireTensor* tensor = request ? FindTensor(request->inputs, input.name) : nullptr;
     TERN_TRY(tensor ? parts.Add(tensor->bytes, tensor->bytes.size()) : parts.Add({}, EmptySlotBytes(*like)));

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "server/core/not_ready.h"
 #include "server/scheduler/ensemble_run.h"
 #include "server/scheduler/execution.h"
 #include "server/scheduler/request_check.h"
 
 namespace tern::server {
 namespace {
-
-Status NotReady(const ModelVersion& model) {
-  return Unavailable("Request for unknown model: '", model.config().name, "' version ", model.version(),
-                     " is not at ready state");
-}
 
 Status CheckSources(const ModelConfig& config, std::set<std::string>& known) {
   std::set<std::string> made;

@@ -11,7 +11,7 @@ namespace tern::server {
 namespace {
 
 // What an execution gives its requests.
-struct Parts {
+struct ResultParts {
   std::vector<std::vector<WireTensor>> outputs;
   std::vector<Iteration> iterations;  // empty: all are the last one
 };
@@ -51,7 +51,7 @@ class Runner {
     stages.input = stages.compute = stages.output = Clock::now();
     const auto cpu_before = CpuTime();
     const BatchLayout layout = context_.builder.Layout(pick.calls);
-    Result<Parts> parts = Guard([&] { return RunStages(pick, layout, stages); });
+    Result<ResultParts> parts = Guard([&] { return RunStages(pick, layout, stages); });
     stages.end = Clock::now();
     Account(layout, stages, CpuTime() - cpu_before);
     for (const QueuedCallPtr& call : pick.calls)
@@ -90,7 +90,7 @@ class Runner {
     if (responds) result_.partial.push_back({call, std::move(response)});
   }
 
-  Result<Parts> RunStages(const Pick& pick, const BatchLayout& layout, Stages& stages) {
+  Result<ResultParts> RunStages(const Pick& pick, const BatchLayout& layout, Stages& stages) {
     Batch batch;
     batch.threads = context_.threads;
     if (pick.calls.size() == 1) batch.stop.cancel = pick.calls[0]->call->cancel_flag();
@@ -109,7 +109,7 @@ class Runner {
     stages.lost = batch.lost;
     stages.timed_out = batch.timed_out;
     if (!outputs.ok()) return outputs.TakeStatus();
-    Parts parts;
+    ResultParts parts;
     if (!batch.again.empty()) {
       TERN_ASSIGN(parts.iterations, IterationsOf(layout, batch.again));
     }

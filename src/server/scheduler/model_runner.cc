@@ -2,17 +2,13 @@
 
 #include <algorithm>
 
+#include "server/core/not_ready.h"
 #include "server/scheduler/request_check.h"
 
 namespace tern::server {
 namespace {
 
 constexpr int kMaxInstances = 1024;
-
-Status NotReady(const ModelVersion& model) {
-  return Unavailable("Request for unknown model: '", model.config().name, "' version ", model.version(),
-                     " is not at ready state");
-}
 
 FailReason ReasonOf(const Status& status) {
   return status.code() == Code::kCancelled ? FailReason::kCancelled : FailReason::kBackend;

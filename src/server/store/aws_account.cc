@@ -8,7 +8,7 @@
 namespace tern::server {
 namespace {
 
-constexpr int64_t kRefreshBefore = 300;  // seconds before the end of temporary credentials
+constexpr int64_t kRefreshCredentialsBefore = 300;  // seconds before the end of temporary credentials
 constexpr size_t kMaxAnswer = 64 << 10;
 
 Result<std::string> ReadSecret(const std::string& path) {
@@ -164,7 +164,7 @@ Result<AwsAccount::Found> AwsAccount::Find(const Stop& stop) {
 
 Result<AwsCredentials> AwsAccount::Credentials(const Stop& stop) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (known_ && UnixNow() < found_.expires - kRefreshBefore) return found_.credentials;
+  if (known_ && UnixNow() < found_.expires - kRefreshCredentialsBefore) return found_.credentials;
   Result<Found> found = Find(stop);
   if (!found.ok()) {
     // Credentials that are about to end are used as long as they can be.

@@ -6,6 +6,8 @@
 #include <openssl/pem.h>
 #include <openssl/sha.h>
 
+#include "server/net/freed.h"
+
 namespace tern::server {
 namespace {
 
@@ -13,10 +15,7 @@ const unsigned char* Bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-template <class T, void (*Free)(T*)> struct Deleter {
-  void operator()(T* object) const { Free(object); }
-};
-using Context = std::unique_ptr<EVP_MD_CTX, Deleter<EVP_MD_CTX, EVP_MD_CTX_free>>;
+using Context = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX, EVP_MD_CTX_free>>;
 
 std::string Finish(EVP_MD_CTX* context) {
   unsigned char out[EVP_MAX_MD_SIZE];
@@ -78,11 +77,11 @@ std::string HmacSha256(std::string_view key, std::string_view text) {
 }
 
 Result<std::string> SignRs256(const std::string& key, std::string_view text) {
-  const std::unique_ptr<BIO, Deleter<BIO, BIO_free_all>> file(
+  const std::unique_ptr<BIO, Freed<BIO, BIO_free_all>> file(
       BIO_new_mem_buf(key.data(), static_cast<int>(key.size())));
   // The callback keeps OpenSSL from asking for a password on the terminal.
   const auto no_password = [](char*, int, int, void*) { return -1; };
-  const std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY, EVP_PKEY_free>> pkey(
+  const std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY, EVP_PKEY_free>> pkey(
       file ? PEM_read_bio_PrivateKey(file.get(), nullptr, no_password, nullptr) : nullptr);
   const Context context(EVP_MD_CTX_new());
   size_t size = 0;

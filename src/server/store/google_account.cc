@@ -11,7 +11,7 @@
 namespace tern::server {
 namespace {
 
-constexpr int64_t kRefreshBefore = 300;  // seconds before the end of a token
+constexpr int64_t kRefreshTokenBefore = 300;  // seconds before the end of a token
 constexpr const char* kScope = "https://www.googleapis.com/auth/devstorage.read_only";
 constexpr const char* kTokenPlace = "https://oauth2.googleapis.com/token";
 
@@ -115,7 +115,7 @@ Result<GoogleAccount::Token> GoogleAccount::Find(const Stop& stop) {
 Result<std::string> GoogleAccount::Authorization(const Stop& stop) {
   if (options_.anonymous) return std::string();
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!known_ || UnixNow() >= token_.expires - kRefreshBefore) {
+  if (!known_ || UnixNow() >= token_.expires - kRefreshTokenBefore) {
     auto token = Find(stop);
     const bool usable = known_ && UnixNow() < token_.expires - 60;
     if (!token.ok() && !usable) return token.TakeStatus();

@@ -7,7 +7,7 @@
 namespace tern::server {
 namespace {
 
-constexpr uint64_t kMaxPageBytes = 16 << 20;
+constexpr uint64_t kMaxGooglePage = 16 << 20;
 
 class GoogleStore : public ObjectStore {
  public:
@@ -51,7 +51,7 @@ Result<std::vector<ObjectInfo>> GoogleStore::List(const std::string& folder, con
     if (!token.empty()) query.emplace_back("pageToken", token);
     HttpRequest request;
     TERN_ASSIGN(request.fields, Fields(stop));
-    request.max_body_bytes = kMaxPageBytes;
+    request.max_body_bytes = kMaxGooglePage;
     TERN_ASSIGN(const HttpAnswer answer, client_->Send(Place("?" + CanonicalQuery(query)), request, stop));
     if (answer.status == 401) account_.Forget();
     if (answer.status != 200) return StoreError(answer, StrCat("cannot list ", url_.text));

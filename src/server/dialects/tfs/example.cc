@@ -7,7 +7,9 @@
 namespace tern::server::tfs {
 namespace {
 
-Status Damaged() { return InvalidArgument("Could not parse example input: it is not a tensorflow.Example"); }
+Status DamagedExample() {
+  return InvalidArgument("Could not parse example input: it is not a tensorflow.Example");
+}
 
 bool ReadFloats(std::string_view list, std::vector<float>& out) {
   ProtoReader reader(list);
@@ -64,11 +66,11 @@ bool ReadFeature(std::string_view bytes, Feature& out) {
   return reader.ok();
 }
 
-void AppendText(std::string& out, std::string_view text) { AppendBytesField(out, 1, text); }
+void AppendTextField(std::string& out, std::string_view text) { AppendBytesField(out, 1, text); }
 
 std::string SerializeFeature(const Feature& feature) {
   std::string list;
-  for (const std::string& text : feature.texts) AppendText(list, text);
+  for (const std::string& text : feature.texts) AppendTextField(list, text);
   if (!feature.floats.empty())
     AppendBytesField(
         list, 1,
@@ -120,16 +122,16 @@ Status ReadExample(std::string_view bytes, size_t most, Example& example) {
       ProtoReader entry(features.bytes());
       while (entry.Next()) {
         if (entry.Is(1, ProtoKind::kBytes)) name = entry.bytes();
-        if (entry.Is(2, ProtoKind::kBytes) && !ReadFeature(entry.bytes(), feature)) return Damaged();
+        if (entry.Is(2, ProtoKind::kBytes) && !ReadFeature(entry.bytes(), feature)) return DamagedExample();
       }
-      if (!entry.ok() || !IsUtf8(name)) return Damaged();
+      if (!entry.ok() || !IsUtf8(name)) return DamagedExample();
       example.Set(std::string(name), std::move(feature));
       if (example.features.size() > most)
         return InvalidArgument("an example has more than ", most, " features");
     }
-    if (!features.ok()) return Damaged();
+    if (!features.ok()) return DamagedExample();
   }
-  return reader.ok() ? Status() : Damaged();
+  return reader.ok() ? Status() : DamagedExample();
 }
 
 std::string SerializeExample(const Example& context, const Example& item) {

@@ -6,10 +6,10 @@
 namespace tern::server {
 namespace {
 
-using Kind = Expression::Kind;
-constexpr int kMaxDepth = 64;
+using ExpressionKind = Expression::Kind;
+constexpr int kMaxExpressionDepth = 64;
 
-ExpressionPtr Make(Kind kind, int line, std::string name = {}) {
+ExpressionPtr Make(ExpressionKind kind, int line, std::string name = {}) {
   auto out = std::make_unique<Expression>();
   out->kind = kind;
   out->line = line;
@@ -18,7 +18,7 @@ ExpressionPtr Make(Kind kind, int line, std::string name = {}) {
 }
 
 ExpressionPtr MakeBinary(int line, std::string name, ExpressionPtr a, ExpressionPtr b) {
-  ExpressionPtr out = Make(Kind::kBinary, line, std::move(name));
+  ExpressionPtr out = Make(ExpressionKind::kBinary, line, std::move(name));
   out->args.push_back(std::move(a));
   out->args.push_back(std::move(b));
   return out;
@@ -40,8 +40,9 @@ Status ExpressionParser::Count() {
 
 // Every rule that can contain itself passes here, so that hostile templates cannot exhaust the stack.
 Status ExpressionParser::Enter() {
-  return depth_ > kMaxDepth ? c_.Fail(StrCat("expressions are nested more than ", kMaxDepth, " deep"))
-                            : Status();
+  return depth_ > kMaxExpressionDepth
+             ? c_.Fail(StrCat("expressions are nested more than ", kMaxExpressionDepth, " deep"))
+             : Status();
 }
 
 Result<ExpressionPtr> ExpressionParser::Parse() {
@@ -51,9 +52,9 @@ Result<ExpressionPtr> ExpressionParser::Parse() {
   while (c_.IsName("if")) {
     TERN_TRY(Count());
     const int line = c_.Take().line;
-    ExpressionPtr out = Make(Kind::kConditional, line);
+    ExpressionPtr out = Make(ExpressionKind::kConditional, line);
     TERN_ASSIGN(ExpressionPtr condition, Or());
-    ExpressionPtr otherwise = Make(Kind::kConstant, line);
+    ExpressionPtr otherwise = Make(ExpressionKind::kConstant, line);
     if (c_.TakeName("else")) {
       TERN_ASSIGN(otherwise, Parse());
     }
@@ -74,7 +75,7 @@ Result<ExpressionPtr> ExpressionParser::ParseNoCondition() {
 Result<ExpressionPtr> ExpressionParser::ParseTuple() {
   TERN_ASSIGN(ExpressionPtr first, Parse());
   if (!c_.IsOperator(",")) return first;
-  ExpressionPtr out = Make(Kind::kList, first->line);
+  ExpressionPtr out = Make(ExpressionKind::kList, first->line);
   out->args.push_back(std::move(first));
   while (c_.TakeOperator(",")) {
     TERN_ASSIGN(ExpressionPtr next, Parse());
@@ -103,7 +104,7 @@ Result<ExpressionPtr> ExpressionParser::And() { return Binary(&ExpressionParser:
 
 Result<ExpressionPtr> ExpressionParser::Not() {
   if (!c_.IsName("not")) return Compare();
-  ExpressionPtr out = Make(Kind::kUnary, c_.Take().line, "not");
+  ExpressionPtr out = Make(ExpressionKind::kUnary, c_.Take().line, "not");
   ++depth_;
   TERN_TRY(Enter());
   TERN_ASSIGN(ExpressionPtr value, Not());
@@ -148,7 +149,7 @@ Result<ExpressionPtr> ExpressionParser::Unary(bool filters) {
   ExpressionPtr value;
   if (c_.IsOperator("-") || c_.IsOperator("+")) {
     const TemplateToken sign = c_.Take();
-    value = Make(Kind::kUnary, sign.line, sign.text);
+    value = Make(ExpressionKind::kUnary, sign.line, sign.text);
     TERN_ASSIGN(ExpressionPtr operand, Unary(false));
     value->args.push_back(std::move(operand));
   } else {
@@ -163,7 +164,7 @@ Result<ExpressionPtr> ExpressionParser::Unary(bool filters) {
 }
 
 Result<ExpressionPtr> ExpressionParser::Constant(TemplateToken token) {
-  ExpressionPtr out = Make(Kind::kConstant, token.line);
+  ExpressionPtr out = Make(ExpressionKind::kConstant, token.line);
   if (token.kind == TokenCursor::Kind::kString) {
     out->constant = TemplateValue::Text(std::move(token.text));
     while (c_.Is(TokenCursor::Kind::kString))
@@ -193,18 +194,18 @@ Result<ExpressionPtr> ExpressionParser::Primary() {
     return value;
   }
   TERN_ASSIGN(const std::string name, c_.Name());
-  ExpressionPtr out = Make(Kind::kConstant, line);
+  ExpressionPtr out = Make(ExpressionKind::kConstant, line);
   if (name == "true" || name == "True" || name == "false" || name == "False")
     out->constant = TemplateValue::Bool(name[0] == 't' || name[0] == 'T');
   else if (name == "none" || name == "None")
     out->constant = TemplateValue::Null();
   else
-    out->kind = Kind::kName, out->name = name;
+    out->kind = ExpressionKind::kName, out->name = name;
   return out;
 }
 
 Result<ExpressionPtr> ExpressionParser::List(std::string_view close) {
-  ExpressionPtr out = Make(Kind::kList, c_.line());
+  ExpressionPtr out = Make(ExpressionKind::kList, c_.line());
   while (!c_.TakeOperator(close)) {
     TERN_ASSIGN(ExpressionPtr element, Parse());
     out->args.push_back(std::move(element));
@@ -214,7 +215,7 @@ Result<ExpressionPtr> ExpressionParser::List(std::string_view close) {
 }
 
 Result<ExpressionPtr> ExpressionParser::Object() {
-  ExpressionPtr out = Make(Kind::kObject, c_.line());
+  ExpressionPtr out = Make(ExpressionKind::kObject, c_.line());
   while (!c_.TakeOperator("}")) {
     TERN_ASSIGN(ExpressionPtr key, Parse());
     TERN_TRY(c_.Expect(":"));
@@ -250,7 +251,7 @@ Result<ExpressionPtr> ExpressionParser::Postfix(ExpressionPtr value) {
       if (!c_.Is(TokenCursor::Kind::kName)) return c_.Fail("a name is expected after '.'");
       const std::string name = c_.Take().text;
       const bool call = c_.TakeOperator("(");
-      ExpressionPtr out = Make(call ? Kind::kMethod : Kind::kMember, line, name);
+      ExpressionPtr out = Make(call ? ExpressionKind::kMethod : ExpressionKind::kMember, line, name);
       out->args.push_back(std::move(value));
       if (call && !IsTemplateMethod(name)) return NotSupported(line, "method", name);
       if (call) TERN_TRY(Arguments(*out));
@@ -258,8 +259,8 @@ Result<ExpressionPtr> ExpressionParser::Postfix(ExpressionPtr value) {
     } else if (c_.TakeOperator("[")) {
       TERN_ASSIGN(value, Subscript(std::move(value)));
     } else if (c_.TakeOperator("(")) {
-      if (value->kind != Kind::kName) return NotSupported(line, "call of", "an expression");
-      ExpressionPtr out = Make(Kind::kCall, line, value->name);
+      if (value->kind != ExpressionKind::kName) return NotSupported(line, "call of", "an expression");
+      ExpressionPtr out = Make(ExpressionKind::kCall, line, value->name);
       calls_.emplace_back(value->name, line);
       TERN_TRY(Arguments(*out));
       value = std::move(out);
@@ -270,7 +271,7 @@ Result<ExpressionPtr> ExpressionParser::Postfix(ExpressionPtr value) {
 }
 
 Result<ExpressionPtr> ExpressionParser::Subscript(ExpressionPtr value) {
-  ExpressionPtr out = Make(Kind::kIndex, c_.line());
+  ExpressionPtr out = Make(ExpressionKind::kIndex, c_.line());
   out->args.push_back(std::move(value));
   if (!c_.IsOperator(":")) {
     TERN_ASSIGN(ExpressionPtr index, Parse());
@@ -279,7 +280,7 @@ Result<ExpressionPtr> ExpressionParser::Subscript(ExpressionPtr value) {
   } else {
     out->args.push_back(nullptr);
   }
-  out->kind = Kind::kSlice;
+  out->kind = ExpressionKind::kSlice;
   while (c_.TakeOperator(":")) {
     if (out->args.size() > 3) return c_.Fail("a slice has more than three parts");
     ExpressionPtr bound;
@@ -304,7 +305,7 @@ Result<ExpressionPtr> ExpressionParser::Filters(ExpressionPtr value) {
     if (!c_.TakeOperator("|")) return value;
     TERN_ASSIGN(const std::string name, c_.Name());
     if (!IsTemplateFilter(name)) return NotSupported(line, "filter", name);
-    ExpressionPtr out = Make(Kind::kFilter, line, name);
+    ExpressionPtr out = Make(ExpressionKind::kFilter, line, name);
     out->args.push_back(std::move(value));
     if (c_.TakeOperator("(")) TERN_TRY(Arguments(*out));
     value = std::move(out);
@@ -313,14 +314,14 @@ Result<ExpressionPtr> ExpressionParser::Filters(ExpressionPtr value) {
 }
 
 Result<ExpressionPtr> ExpressionParser::ParseFilterBlock() {
-  ExpressionPtr value = Make(Kind::kName, c_.line(), kCapturedName);
+  ExpressionPtr value = Make(ExpressionKind::kName, c_.line(), kCapturedName);
   operators_ = 0;
   do {
     TERN_TRY(Count());
     const int line = c_.line();
     TERN_ASSIGN(const std::string name, c_.Name());
     if (!IsTemplateFilter(name)) return NotSupported(line, "filter", name);
-    ExpressionPtr out = Make(Kind::kFilter, line, name);
+    ExpressionPtr out = Make(ExpressionKind::kFilter, line, name);
     out->args.push_back(std::move(value));
     if (c_.TakeOperator("(")) TERN_TRY(Arguments(*out));
     value = std::move(out);
@@ -333,7 +334,7 @@ Result<ExpressionPtr> ExpressionParser::Test(ExpressionPtr value) {
   const int line = c_.line();
   TERN_ASSIGN(const std::string name, c_.Name());
   if (!IsTemplateTest(name)) return NotSupported(line, "test", name);
-  ExpressionPtr out = Make(Kind::kTest, line, name);
+  ExpressionPtr out = Make(ExpressionKind::kTest, line, name);
   out->args.push_back(std::move(value));
   const TemplateToken& next = c_.Peek();
   using Token = TokenCursor::Kind;
@@ -348,7 +349,7 @@ Result<ExpressionPtr> ExpressionParser::Test(ExpressionPtr value) {
     out->args.push_back(std::move(argument));
   }
   if (!negated) return out;
-  ExpressionPtr inverse = Make(Kind::kUnary, line, "not");
+  ExpressionPtr inverse = Make(ExpressionKind::kUnary, line, "not");
   inverse->args.push_back(std::move(out));
   return inverse;
 }

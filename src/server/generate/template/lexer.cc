@@ -7,7 +7,7 @@
 namespace tern::server {
 namespace {
 
-using Kind = TemplateToken::Kind;
+using TokenKind = TemplateToken::Kind;
 
 constexpr size_t kMaxTokens = 1'000'000;
 // The longest operators first.
@@ -35,13 +35,13 @@ class Lexer {
         TERN_TRY(ReadTag());
       if (tokens_.size() > kMaxTokens) return Fail("the template is too long");
     }
-    Add(Kind::kEnd, "");
+    Add(TokenKind::kEnd, "");
     return std::move(tokens_);
   }
 
  private:
   Status Fail(std::string_view what) const { return InvalidModel("line ", line_, ": ", what); }
-  void Add(Kind kind, std::string text) { tokens_.push_back({kind, std::move(text), line_}); }
+  void Add(TokenKind kind, std::string text) { tokens_.push_back({kind, std::move(text), line_}); }
   void Advance(size_t count) {
     line_ += static_cast<int>(std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
                                          text_.begin() + static_cast<std::ptrdiff_t>(at_ + count), '\n'));
@@ -66,7 +66,7 @@ class Lexer {
     else if (trim_newline_ && part.starts_with("\r\n"))
       part.remove_prefix(2);
     if (tag != text_.npos) part = Stripped(part, tag, part.size() == end - at_);
-    if (!part.empty()) Add(Kind::kText, std::string(part));
+    if (!part.empty()) Add(TokenKind::kText, std::string(part));
     Advance(end - at_);
     return {};
   }
@@ -96,7 +96,7 @@ class Lexer {
 
   Status ReadTag() {
     const bool output = text_[at_ + 1] == '{';
-    Add(output ? Kind::kOutput : Kind::kBlock, "");
+    Add(output ? TokenKind::kOutput : TokenKind::kBlock, "");
     Advance(2);
     if (At(at_) == '-' || At(at_) == '+') Advance(1);
     int depth = 0;  // of brackets
@@ -109,7 +109,7 @@ class Lexer {
       if ((depth == 0 && text_.substr(at_, 2) == close) || marked) {
         strip_next_ = marked && At(at_) == '-';
         trim_newline_ = !output && !(marked && At(at_) == '+');
-        Add(output ? Kind::kOutputEnd : Kind::kBlockEnd, "");
+        Add(output ? TokenKind::kOutputEnd : TokenKind::kBlockEnd, "");
         Advance(marked ? 3 : 2);
         return {};
       }
@@ -124,7 +124,7 @@ class Lexer {
     if (IsNameStart(c)) {
       size_t end = at_;
       while (IsNameStart(At(end)) || IsDigit(At(end))) ++end;
-      Add(Kind::kName, std::string(text_.substr(at_, end - at_)));
+      Add(TokenKind::kName, std::string(text_.substr(at_, end - at_)));
       Advance(end - at_);
       return {};
     }
@@ -132,7 +132,7 @@ class Lexer {
       if (!text_.substr(at_).starts_with(op)) continue;
       if (op == "(" || op == "[" || op == "{") ++depth;
       if (op == ")" || op == "]" || op == "}") --depth;
-      Add(Kind::kOperator, std::string(op));
+      Add(TokenKind::kOperator, std::string(op));
       Advance(op.size());
       return {};
     }
@@ -147,7 +147,7 @@ class Lexer {
       for (++end; IsDigit(At(end));) ++end;
     std::string digits(text_.substr(at_, end - at_));
     std::erase(digits, '_');
-    Add(real ? Kind::kFloat : Kind::kInt, std::move(digits));
+    Add(real ? TokenKind::kFloat : TokenKind::kInt, std::move(digits));
     Advance(end - at_);
     return {};
   }
@@ -163,7 +163,7 @@ class Lexer {
       TERN_TRY(ReadEscape(i, out));
     }
     if (i >= text_.size()) return Fail("a string has no end");
-    Add(Kind::kString, std::move(out));
+    Add(TokenKind::kString, std::move(out));
     Advance(i + 1 - at_);
     return {};
   }

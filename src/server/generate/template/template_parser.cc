@@ -6,9 +6,9 @@
 namespace tern::server {
 namespace {
 
-using Kind = Statement::Kind;
+using StatementKind = Statement::Kind;
 using Token = TemplateToken::Kind;
-constexpr int kMaxDepth = 64;
+constexpr int kMaxBlockDepth = 64;
 
 class Parser {
  public:
@@ -26,7 +26,8 @@ class Parser {
   // Reads statements up to a tag that begins with one of these names, which is read too. Without names, reads
   // up to the end.
   Result<Statements> Body(const std::vector<std::string>& ends) {
-    if (++depth_ > kMaxDepth) return c_.Fail(StrCat("blocks are nested more than ", kMaxDepth, " deep"));
+    if (++depth_ > kMaxBlockDepth)
+      return c_.Fail(StrCat("blocks are nested more than ", kMaxBlockDepth, " deep"));
     Statements out;
     while (true) {
       if (c_.Is(Token::kEnd)) {
@@ -62,7 +63,7 @@ class Parser {
   Status Output(Statements& out) {
     const int line = c_.Take().line;
     Statement statement;
-    statement.kind = Kind::kOutput;
+    statement.kind = StatementKind::kOutput;
     statement.line = line;
     TERN_ASSIGN(statement.value, expressions_.ParseTuple());
     if (!c_.Is(Token::kOutputEnd)) return c_.Fail(StrCat("'}}' is expected, got ", c_.Got()));
@@ -83,20 +84,20 @@ class Parser {
     } else if (name == "macro") {
       TERN_TRY(Macro(statement));
     } else if (name == "generation") {
-      statement.kind = Kind::kBody;
+      statement.kind = StatementKind::kBody;
       TERN_TRY(EndTag());
       TERN_ASSIGN(Statements body, Body({"endgeneration"}));
       statement.bodies.push_back(std::move(body));
       TERN_TRY(EndTag());
     } else if (name == "filter") {
-      statement.kind = Kind::kFilterBlock;
+      statement.kind = StatementKind::kFilterBlock;
       TERN_ASSIGN(statement.value, expressions_.ParseFilterBlock());
       TERN_TRY(EndTag());
       TERN_ASSIGN(Statements body, Body({"endfilter"}));
       statement.bodies.push_back(std::move(body));
       TERN_TRY(EndTag());
     } else if ((name == "break" || name == "continue") && loops_ > 0) {
-      statement.kind = name == "break" ? Kind::kBreak : Kind::kContinue;
+      statement.kind = name == "break" ? StatementKind::kBreak : StatementKind::kContinue;
       TERN_TRY(EndTag());
     } else {
       return Unsupported("line ", statement.line, ": the statement '", name, "' is not supported",
@@ -107,7 +108,7 @@ class Parser {
   }
 
   Status If(Statement& statement) {
-    statement.kind = Kind::kIf;
+    statement.kind = StatementKind::kIf;
     std::string tag = "if";
     while (tag != "endif") {
       if (tag != "else") {
@@ -125,7 +126,7 @@ class Parser {
   }
 
   Status For(Statement& statement) {
-    statement.kind = Kind::kFor;
+    statement.kind = StatementKind::kFor;
     TERN_TRY(Names(statement.names));
     if (!c_.TakeName("in")) return c_.Fail(StrCat("'in' is expected, got ", c_.Got()));
     TERN_ASSIGN(statement.value, expressions_.ParseNoCondition());
@@ -157,7 +158,7 @@ class Parser {
   }
 
   Status Set(Statement& statement) {
-    statement.kind = Kind::kSet;
+    statement.kind = StatementKind::kSet;
     TERN_TRY(Names(statement.names));
     if (statement.names.size() == 1 && c_.TakeOperator(".")) {
       TERN_ASSIGN(statement.member, c_.Name());
@@ -170,7 +171,7 @@ class Parser {
       return c_.Fail(StrCat("'=' is expected, got ", c_.Got()));
     if (c_.IsOperator("|"))
       return Unsupported("line ", c_.line(), ": a filter of a 'set' block is not supported");
-    statement.kind = Kind::kSetBlock;
+    statement.kind = StatementKind::kSetBlock;
     TERN_TRY(EndTag());
     TERN_ASSIGN(Statements body, Body({"endset"}));
     statement.bodies.push_back(std::move(body));
@@ -178,7 +179,7 @@ class Parser {
   }
 
   Status Macro(Statement& statement) {
-    statement.kind = Kind::kMacro;
+    statement.kind = StatementKind::kMacro;
     TERN_ASSIGN(statement.text, c_.Name());
     macros_.insert(statement.text);
     TERN_TRY(c_.Expect("("));
