@@ -26,6 +26,7 @@ function(tern_importer format)
   tern_module(import_${format} tern_import_common tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
   tern_uses_interface(${module})
   tern_permit_long_strings(${module})
+  tern_unite(${module} EXCEPT "/(aten|ops|script)/")  # several converters of operators have the same name
   if(NOT arg_TEST_ONLY)
     set_property(GLOBAL APPEND PROPERTY TERN_FORMATS ${format})
   endif()

@@ -51,9 +51,13 @@ def new_files():
 
 @functools.cache
 def compile_commands():
+    """Returns the compiler commands by source. The sources of a unit (cmake/TernUnity.cmake) have the unit's command."""
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        found.setdefault(os.path.relpath(entry["file"], ROOT), []).append(shlex.split(entry["command"]))
+        unit = "/Unity/unity_" in entry["file"]
+        sources = re.findall(r'#include "(.*)"', pathlib.Path(entry["file"]).read_text()) if unit else [entry["file"]]
+        for source in sources:
+            found.setdefault(os.path.relpath(source, ROOT), []).append(shlex.split(entry["command"]))
     return found
 
 
