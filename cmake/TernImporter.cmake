@@ -13,6 +13,17 @@ function(tern_bundle target)
   add_dependencies(${target} ${ARGN})
 endfunction()
 
+# tern_hide_symbols(TARGET): makes the library TARGET export only the symbols of cmake/plug_in.map, and drops the code that
+# these do not need. The library must be one that Tern loads at run time.
+function(tern_hide_symbols target)
+  if(TERN_SANITIZE)
+    return()
+  endif()
+  set(script ${CMAKE_SOURCE_DIR}/cmake/plug_in.map)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${script} -Wl,--gc-sections)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+endfunction()
+
 # tern_importer(FORMAT [TEST_ONLY] LIBRARIES…): called in the folder of a format. Makes two targets from its sources:
 # - the module tern_import_FORMAT, which the tests and the fuzz target (tests/fuzz) link;
 # - libtern_FORMAT.so, which Tern loads when it reads a model of that format.
@@ -38,6 +49,7 @@ function(tern_importer format)
   target_link_libraries(${library} PRIVATE libtern ${arg_UNPARSED_ARGUMENTS})
   set_target_properties(${library} PROPERTIES OUTPUT_NAME tern_${format} INSTALL_RPATH "$ORIGIN" LINKER_LANGUAGE CXX
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+  tern_hide_symbols(${library})
   if(NOT arg_TEST_ONLY)
     set_property(GLOBAL APPEND PROPERTY TERN_IMPORTERS ${library})
     install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
