@@ -15,6 +15,26 @@ std::string Describe(const std::vector<Value*>& values) {
   return out;
 }
 
+// Returns comment lines for the model's outputs that no step reads, so that a reader can add them.
+std::string OtherOutputs(const Spec& spec, const Graph& graph) {
+  std::string out;
+  for (const Value* value : graph.outputs()) {
+    bool used = std::any_of(spec.states.begin(), spec.states.end(),
+                            [&](const auto& state) { return state.second == value->name; });
+    for (const OutputSpec& output : spec.outputs) {
+      const auto* tensor = output.Find<TensorStep>();
+      const auto* boxes = output.Find<BoxesStep>();
+      used |= (tensor && tensor->name == value->name) ||
+              (boxes && (boxes->boxes == value->name || boxes->scores == value->name));
+    }
+    if (used) continue;
+    out += StrCat("  # ", Quoted(value->name), ":    # not guessed: ", value->type.ToString(),
+                  "; without '#', clients get this tensor\n");
+    out += StrCat("  #   - tensor: ", Quoted(value->name), "\n");
+  }
+  return out;
+}
+
 // Returns why a model has no pipeline.
 Status NoKind(const Graph& graph, const std::vector<std::string>& reasons) {
   std::string text = "no kind of pipeline fits the model";
@@ -47,8 +67,11 @@ Result<std::string> GuessPipeline(const Graph& graph, const std::string& model) 
   std::string text =
       StrCat("# Written by `tern pipeline init`. docs/guide/pipelines.md describes this file.\n",
              folder ? "" : StrCat("model: ", path.filename().string(), "\n"), body);
-  const Status checked = Check(text, graph, (fs::path(input.folder) / "pipeline.yaml").string());
+  const std::string file = (fs::path(input.folder) / "pipeline.yaml").string();
+  const Status checked = Check(text, graph, file);
   if (!checked.ok()) return NoKind(graph, {StrCat("the guessed pipeline does not fit: ", checked.message())});
+  TERN_ASSIGN(const Spec spec, ParseSpec(text, file));
+  text += OtherOutputs(spec, graph);
   return text;
 }
 

@@ -54,7 +54,9 @@ std::string ClassSteps(const Value& scores) {
   std::string out = StrCat("    - tensor: ", Quoted(scores.name), "\n");
   const bool done = EndsInSoftmax(scores);
   if (!done) out += "    - softmax               # guessed: the model's last op is no softmax\n";
-  return out + "    - top_k: 5\n";
+  const Shape& shape = scores.type.shape;
+  const bool few = shape.rank() > 1 && shape[1].known() && shape[1].value() >= 1 && shape[1].value() < 5;
+  return out + StrCat("    - top_k: ", few ? shape[1].value() : 5, "\n");
 }
 
 std::string LabelLine(const GuessInput& input, const Value& scores) {

@@ -67,6 +67,13 @@ Status ReadMember(const std::string& key, const YamlValue& value, Spec& out) {
   return value.Unknown("key", key, {"model", "labels", "inputs", "outputs", "limits", "constants", "states"});
 }
 
+// A .tern file is usually the optimized form of the model of the same name.
+bool IsFor(const Spec& spec, const std::filesystem::path& model) {
+  return spec.model.empty() || spec.model == model ||
+         (model.extension() == ".tern" &&
+          std::filesystem::path(spec.model).replace_extension(".tern") == model);
+}
+
 }  // namespace
 
 std::string Spec::PathOf(const std::string& relative) const {
@@ -93,15 +100,23 @@ Result<Spec> ReadSpec(const std::string& file) {
   return ParseSpec(text, file);
 }
 
-Result<std::string> FindPipeline(const std::string& model) {
+Result<Found> LookForPipeline(const std::string& model) {
   namespace fs = std::filesystem;
   std::error_code error;
   const bool folder = fs::is_directory(model, error);
   const fs::path file = (folder ? fs::path(model) : fs::path(model).parent_path()) / "pipeline.yaml";
-  if (!fs::is_regular_file(file, error)) return std::string();
+  if (!fs::is_regular_file(file, error))
+    return Found{"", StrCat("there is no pipeline.yaml for '", model, "'; `tern pipeline init ", model,
+                            "` writes one")};
   TERN_ASSIGN(const Spec spec, ReadSpec(file.string()));
-  const bool other = !folder && !spec.model.empty() && spec.model != fs::path(model).filename();
-  return other ? std::string() : file.string();
+  if (folder || IsFor(spec, fs::path(model).filename())) return Found{file.string(), ""};
+  return Found{"", StrCat("'", file.string(), "' is for '", spec.model, "', not for '",
+                          fs::path(model).filename().string(), "'; its key 'model' decides this")};
+}
+
+Result<std::string> FindPipeline(const std::string& model) {
+  TERN_ASSIGN(Found found, LookForPipeline(model));
+  return std::move(found.file);
 }
 
 }  // namespace tern::pipeline

@@ -88,6 +88,13 @@ TEST(ParseSpec, SuggestsTheClosestName) {
             std::string::npos);
 }
 
+TEST(ParseSpec, ExplainsBrokenYaml) {
+  EXPECT_NE(ErrorOf(Changed("bgr}", "bgr")).find("a '{' before here has no '}'"), std::string::npos);
+  EXPECT_NE(ErrorOf(Changed("dog]", "dog")).find("a '[' before here has no ']'"), std::string::npos);
+  EXPECT_NE(ErrorOf(Changed("    - top_k: 3", "  - top_k: 3")).find("is the indentation that of the lines"),
+            std::string::npos);
+}
+
 TEST(ParseSpec, ChecksTheOrderOfSteps) {
   EXPECT_EQ(ErrorOf(Changed("    - decode_image: {channels: bgr}\n", "")),
             "p.yaml, line 5: the first step of input 'image' must be decode_image, text, tokenize or "
@@ -125,6 +132,10 @@ TEST(FindPipeline, IsThatOfTheModel) {
   EXPECT_EQ(*FindPipeline((folder / "m.onnx").string()), file);
   EXPECT_EQ(*FindPipeline(folder.string()), file);
   EXPECT_EQ(*FindPipeline((folder / "other.onnx").string()), "");
+  EXPECT_EQ(*FindPipeline((folder / "m.tern").string()), file) << "the optimized form of m.onnx";
+  EXPECT_EQ(*FindPipeline((folder / "other.tern").string()), "");
+  EXPECT_EQ(LookForPipeline((folder / "other.onnx").string())->reason,
+            "'" + file + "' is for 'm.onnx', not for 'other.onnx'; its key 'model' decides this");
   std::filesystem::remove_all(folder);
 }
 

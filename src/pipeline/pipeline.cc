@@ -44,11 +44,10 @@ Result<std::shared_ptr<Pipeline>> Pipeline::Create(std::unique_ptr<Graph> graph,
 Result<Source> FindSource(const std::string& model, const std::string& file) {
   std::string path = file;
   if (path.empty()) {
-    TERN_ASSIGN(path, FindPipeline(model));
+    TERN_ASSIGN(Found found, LookForPipeline(model));
+    if (found.file.empty()) return NotFound(found.reason);
+    path = std::move(found.file);
   }
-  if (path.empty())
-    return NotFound("there is no pipeline.yaml for '", model, "'; `tern pipeline init ", model,
-                    "` writes one");
   Source out;
   TERN_ASSIGN(out.spec, ReadSpec(path));
   std::error_code error;

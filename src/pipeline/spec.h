@@ -163,9 +163,16 @@ struct Spec {
 Result<Spec> ParseSpec(std::string_view text, const std::string& file);
 Result<Spec> ReadSpec(const std::string& file);
 
-// Returns the path of the pipeline of a model, or "" if there is none. This is the file pipeline.yaml in the
-// model's folder, or in the model itself if that is a folder. A pipeline.yaml for another file of the folder
-// does not count. Fails if the file cannot be read or parsed.
+// The pipeline of a model: its path, or "" and the reason why there is none.
+struct Found {
+  std::string file, reason;
+};
+
+// Looks for the file pipeline.yaml in the model's folder, or in the model itself if that is a folder. A
+// pipeline.yaml for another file of the folder does not count, unless the model is the .tern file of the same
+// name. Fails if the file cannot be read or parsed.
+Result<Found> LookForPipeline(const std::string& model);
+// The same without the reason.
 Result<std::string> FindPipeline(const std::string& model);
 
 }  // namespace tern::pipeline

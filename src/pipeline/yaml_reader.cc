@@ -5,27 +5,12 @@
 #include <set>
 #include <sstream>
 
+#include "base/closest.h"
 #include "data/utf8.h"
 #include "yaml-cpp/eventhandler.h"
 
 namespace tern::pipeline {
 namespace {
-
-// Returns the number of changes of one character that turn `a` into `b`.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t k = 0; k <= b.size(); ++k) row[k] = k;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t before = row[0];
-    row[0] = i;
-    for (size_t k = 1; k <= b.size(); ++k) {
-      const size_t change = before + (a[i - 1] == b[k - 1] ? 0 : 1);
-      before = row[k];
-      row[k] = std::min({change, row[k] + 1, row[k - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 // Finds aliases. YAML::Load resolves them to shared nodes, so a document of a few lines could have billions
 // of values.
@@ -63,6 +48,18 @@ bool ParseFraction(const std::string& text, double& out) {
   return under != 0;
 }
 
+// Returns a message of yaml-cpp in the words of a person who wrote the file.
+std::string Readable(const YAML::Exception& e) {
+  const std::pair<const char*, const char*> texts[] = {
+      {YAML::ErrorMsg::END_OF_MAP_FLOW, "a '{' before here has no '}'"},
+      {YAML::ErrorMsg::END_OF_SEQ_FLOW, "a '[' before here has no ']'"},
+      {YAML::ErrorMsg::END_OF_MAP, "expected another key here; is the indentation that of the lines before?"},
+      {YAML::ErrorMsg::END_OF_SEQ, "expected '- ' here; is the indentation that of the lines before?"}};
+  for (const auto& [theirs, ours] : texts)
+    if (e.msg == theirs) return ours;
+  return e.msg;
+}
+
 }  // namespace
 
 Result<YamlValue> YamlValue::Parse(std::string_view text, const std::string& file) {
@@ -73,7 +70,7 @@ Result<YamlValue> YamlValue::Parse(std::string_view text, const std::string& fil
     if (HasAlias(std::string(text))) return InvalidArgument(file, ": aliases (*name) are not allowed");
     return YamlValue(YAML::Load(std::string(text)), file, "", 1);
   } catch (const YAML::Exception& e) {
-    return InvalidArgument(file, ", line ", e.mark.is_null() ? 0 : e.mark.line + 1, ": ", e.msg);
+    return InvalidArgument(file, ", line ", e.mark.is_null() ? 0 : e.mark.line + 1, ": ", Readable(e));
   }
 }
 
@@ -178,13 +175,7 @@ Status YamlValue::Items(const std::function<Status(const YamlValue& item)>& item
 
 Status YamlValue::Unknown(std::string_view what, const std::string& name,
                           const std::vector<std::string>& known) const {
-  const std::string* best = nullptr;
-  size_t least = std::min<size_t>(3, std::max<size_t>(1, name.size() / 2)) + 1;
-  for (const std::string& candidate : known)
-    if (const size_t distance = name.size() < 64 ? Distance(name, candidate) : 64; distance < least) {
-      least = distance;
-      best = &candidate;
-    }
+  const std::string* best = Closest(name, known);
   if (best) return Error("unknown ", what, " '", name, "'; did you mean '", *best, "'?");
   return Error("unknown ", what, " '", name, "'; known are ", Join(known, ", "));
 }

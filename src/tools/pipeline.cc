@@ -61,9 +61,22 @@ class PipelineTool : public Tool {
   Result<int> Check() {
     TERN_ASSIGN(const pipeline::Source source, pipeline::FindSource(model_, file_));
     TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(source.model));
-    TERN_TRY(pipeline::Steps::Create(source.spec, *graph).TakeStatus());
+    TERN_ASSIGN(const auto steps, pipeline::Steps::Create(source.spec, *graph));
+    WarnOfLabels(steps->binding());
     Say(source.spec.file, "", StrCat(Printable(source.spec.file), " fits ", Printable(source.model), "\n"));
     return 0;
+  }
+
+  // Labels that do not match the classes of an output are probably those of another model.
+  static void WarnOfLabels(const pipeline::Binding& binding) {
+    const auto labels = static_cast<int64_t>(binding.labels.size());
+    for (const pipeline::BoundOutput& output : binding.outputs) {
+      const bool named =
+          output.spec.Find<pipeline::TopKStep>() || output.spec.Find<pipeline::ThresholdStep>();
+      if (!labels || !named || output.classes < 0 || output.classes == labels) continue;
+      fmt::print(stderr, "warning: there are {} labels, but output '{}' has {} classes\n", labels,
+                 Printable(output.tensor), output.classes);
+    }
   }
 
   // Prints the file and its text as JSON, or a message.

@@ -105,9 +105,9 @@ Result<bool> PipelineRun::Applies(const Args& args, const std::string& model,
   });
   if (tensors && forced) return InvalidArgument("a pipeline reads pictures, sounds and texts, not tensors");
   if (tensors || !file_.empty()) return !tensors;
-  TERN_ASSIGN(file_, pipeline::FindPipeline(model));
-  if (file_.empty() && !texts_.empty())
-    return NotFound("--text needs a pipeline; `tern pipeline init ", model, "` writes one");
+  TERN_ASSIGN(const pipeline::Found found, pipeline::LookForPipeline(model));
+  file_ = found.file;
+  if (file_.empty() && !texts_.empty()) return NotFound("--text needs a pipeline: ", found.reason);
   return !file_.empty();
 }
 

@@ -139,6 +139,34 @@ class Init(PipelineTest):
         best = self.json("run", self.dir / "digits.onnx", "--input", DIGITS / "samples/7_0.png", "--json")["results"][0]["label"][0]
         self.assertEqual(best["index"], 7)
 
+    def test_outputs_that_no_step_reads_are_comments(self):
+        nodes = [helper.make_node("GlobalAveragePool", ["x"], ["p"]), helper.make_node("Flatten", ["p"], ["scores"]), helper.make_node("Relu", ["x"], ["map"])]
+        dims = ["N", 3, 32, 32]
+        model = self.save(make_model(nodes, {"x": (FLOAT, dims)}, {"scores": (FLOAT, ["N", 3]), "map": (FLOAT, dims)}))
+        file = self.dir / "two.yaml"
+        text = self.ok("pipeline", "init", model, "-o", "-").stdout
+        self.assertIn("top_k: 3\n", text)  # there are only 3 classes
+        file.write_text(text.replace("  # \"map\"", "  \"map\"").replace("  #   -", "    -"))
+        results = self.json("run", model, "--input", DIGITS / "samples/7_0.png", "--pipeline", file, "--json")["results"][0]
+        self.assertEqual(sorted(results), ["label", "map"])
+
+    def test_labels_of_another_model_cause_a_warning(self):
+        folder = self.dir / "labels"
+        shutil.copytree(DIGITS, folder)
+        file = folder / "pipeline.yaml"
+        file.write_text(file.read_text().replace('"8", "9"]', '"8"]'))
+        done = self.ok("pipeline", "check", folder / "digits.onnx")
+        self.assertIn("warning: there are 9 labels, but output 'probabilities' has 10 classes", done.stderr)
+
+    def test_a_pipeline_serves_the_tern_file_of_its_model(self):
+        folder = self.dir / "converted"
+        shutil.copytree(DIGITS, folder)
+        for name in ("digits.tern", "other.tern"):
+            self.ok("convert", folder / "digits.onnx", "-o", folder / name)
+        best = self.json("run", folder / "digits.tern", "--input", DIGITS / "samples/7_0.png", "--json")["results"][0]["digit"][0]
+        self.assertEqual(best["label"], "7")
+        self.refused("pipeline", "check", folder / "other.tern", says=["is for 'digits.onnx', not for 'other.tern'", "'model'"])
+
     def test_text_and_speech_are_guessed(self):
         folder = self.text_folder()
         text = self.ok("pipeline", "init", folder / "model.onnx", "-o", "-").stdout

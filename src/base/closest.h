@@ -1,0 +1,16 @@
+// Finds the name that a writer probably meant.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tern {
+
+// Returns the number of changes of one character that turn `a` into `b`.
+size_t EditDistance(std::string_view a, std::string_view b);
+
+// Returns the known name with the smallest distance from `name`, or null if all names are too different: more
+// than 3 changes, or more than half of the characters.
+const std::string* Closest(const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace tern
