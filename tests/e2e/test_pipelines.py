@@ -205,6 +205,9 @@ class Serve(PipelineTest):
         self.assertEqual(status, code, data)
         return json.loads(data)
 
+    def test_a_form_is_refused_with_the_way_out(self):
+        self.assertIn("--data-binary", self.post("digits", "--x\r\n\r\n--x--", "multipart/form-data; boundary=x", 400)["error"])
+
     def test_raw_bodies(self):
         for kind in ("image/png", "Image/PNG; q=1", "application/octet-stream", None):
             self.assertEqual(self.post("digits", SEVEN, kind)["outputs"]["digit"][0]["label"], "7")
@@ -218,6 +221,19 @@ class Serve(PipelineTest):
         self.assertEqual(answer["outputs"][0]["name"], "probabilities")
         tensor = {"name": "image", "datatype": "FP32", "shape": [1, 1, 28, 28], "data": [0] * 784}
         self.assertEqual(self.post("digits", json.dumps({"inputs": [tensor]}), None)["outputs"][0]["shape"], [1, 10])
+
+    def test_a_pipeline_that_is_not_used_causes_a_warning(self):
+        folder = self.dir / "unused/digits"
+        shutil.copytree(DIGITS, folder / "1")
+        (folder / "1/pipeline.yaml").rename(folder / "pipeline.yaml")
+        other = self.folder("other", text_model(), "model: net.onnx\n" + TEXT)
+        server = self.serve("--repository", self.dir / "unused", "--model", f"text={other / 'model.onnx'}")
+        status, _, data = server.call("POST", "/v2/models/digits/infer", SEVEN, {"Content-Type": "image/png"})
+        self.assertEqual(status, 400)
+        self.assertIn("model 'digits' has no pipeline.yaml", data.decode())
+        log = server.text()
+        self.assertIn("pipeline.yaml' belongs into the folder of the version", log)
+        self.assertIn("is for 'net.onnx', not for 'model.onnx'", log)
 
     def test_metadata_lists_both(self):
         _, metadata = self.server.json("GET", "/v2/models/digits")

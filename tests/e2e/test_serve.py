@@ -113,7 +113,7 @@ class Serve(ServeTest):
     def test_port_in_use(self):
         server = self.serve()
         self.refused("serve", "--http-port", server.ports["http"], "--address", "127.0.0.1", "--grpc-port", 0, "--metrics-port", 0,
-                     says=str(server.ports["http"]))
+                     says=[str(server.ports["http"]), "choose other ports (http-port"])
 
     def test_second_signal_exits_at_once(self):
         server = self.serve("--model", f"slow={self.save(slow())}", "--exit-timeout-secs", "30")

@@ -14,6 +14,23 @@ namespace {
 // The loop itself converts, compresses and copies at most this many bytes of tensors.
 constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
 
+// Returns an error that says what to send if the body of an infer request cannot be JSON: a form, or a file
+// for a model without a pipeline.
+Status CheckBody(const IncomingBody& body, const BodyFormat& format, const ModelConfig& config) {
+  if (format.infer_header) return {};
+  if (format.type == BodyType::kForm)
+    return InvalidArgument(
+        "multipart/form-data is not supported; send the file itself as the body: curl "
+        "--data-binary @FILE");
+  const std::string_view text = body.text();
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] == '{' || !config.raw_input.empty()) return {};
+  return InvalidArgument("failed to parse the request JSON buffer: the body does not begin with '{'; model '",
+                         config.name,
+                         "' has no pipeline.yaml beside it, so it takes tensors as JSON or binary "
+                         "data, not files or texts");
+}
+
 }  // namespace
 
 void HeldResponse::Reserve(ServerContext& context) {
@@ -50,10 +67,12 @@ Status HttpCall::Parse(IncomingBody body, const BodyFormat& format) {
   if (mode_ == Mode::kInfer) {
     if (version_->config().decoupled)
       return Unsupported("HTTP end point doesn't support models with decoupled transaction policy");
-    if (IsItem(body, format))
+    if (IsItem(body, format)) {
       format_.converted += ReadItem(body.bytes, *source.config, request);
-    else
+    } else {
+      TERN_TRY(CheckBody(body, format, *source.config));
       TERN_TRY(ParseInferRequest(body.bytes, format.infer_header, source, request, format_));
+    }
   } else if (mode_ == Mode::kDialect) {
     TERN_TRY(ReadDialect(body, source, format_.converted));
   } else {
@@ -77,7 +96,7 @@ HttpReply HttpCall::DialectReply(Response& response) { return GenerateReply(resp
 // body of a stated type is JSON too if it begins like an object and has the key "inputs".
 bool HttpCall::IsItem(const IncomingBody& body, const BodyFormat& format) const {
   if (version_->config().raw_input.empty() || (format.infer_header && *format.infer_header > 0)) return false;
-  if (format.type == BodyType::kOther) return false;
+  if (format.type == BodyType::kOther || format.type == BodyType::kForm) return false;
   const std::string_view text = body.text();
   const size_t first = text.find_first_not_of(" \t\r\n");
   const bool object = first != std::string_view::npos && text[first] == '{';

@@ -70,6 +70,7 @@ Status ReadInputField(JsonReader& json, std::string_view key, InputFields& f) {
       return Unable("datatype");
     TERN_TRY(json.String(name, storage));
     f.tensor.dtype = WireType(name);
+    if (f.tensor.dtype == DType::kInvalid) f.unknown_datatype = name.substr(0, 64);
     return {};
   }
   if (key == "parameters") return ReadTensorParameters(json, f.parameters);
@@ -123,7 +124,9 @@ Status ReadInputFields(JsonReader& json, InputFields& fields) {
   if (!fields.has_datatype) return Unable("datatype");
   if (!fields.has_shape) return Unable("shape");
   if (fields.tensor.dtype == DType::kInvalid)
-    return InvalidArgument("input '", fields.tensor.name, "' has an unknown datatype");
+    return InvalidArgument(
+        "input '", fields.tensor.name, "' has the unknown datatype '", fields.unknown_datatype,
+        "'; datatypes are BOOL, INT8 to INT64, UINT8 to UINT64, FP16, FP32, FP64, BF16 and BYTES");
   return {};
 }
 

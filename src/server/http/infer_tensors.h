@@ -15,6 +15,7 @@ struct TensorParameters {
 // One element of "inputs".
 struct InputFields {
   WireTensor tensor;
+  std::string unknown_datatype;  // its name, if the tensor has no type
   bool has_name = false, has_shape = false, has_datatype = false;
   std::optional<size_t> data;  // the position in the JSON text at which the value of "data" begins
   TensorParameters parameters;

@@ -143,7 +143,12 @@ TEST_F(MalformedTest, InferRequests) {
   deep += std::string(100'000, '[');
   Check({
       {"empty", PostInfer(""), 400},
-      {"no JSON", PostInfer("hello"), 400, "failed to parse the request JSON buffer"},
+      {"no JSON", PostInfer("hello"), 400,
+       "failed to parse the request JSON buffer: the body does not begin with '{'"},
+      {"a file without a pipeline", PostInfer("\xff\xd8\xff", "Content-Type: image/jpeg\r\n"), 400,
+       "model 'echo' has no pipeline.yaml"},
+      {"a form", PostInfer("--x\r\n\r\n--x--", "Content-Type: multipart/form-data; boundary=x\r\n"), 400,
+       "curl --data-binary @FILE"},
       {"array", PostInfer("[]"), 400},
       {"number", PostInfer("5"), 400},
       {"open object", PostInfer("{"), 400},

@@ -254,10 +254,11 @@ TEST(RequestHead, TypesOfBodies) {
   };
   EXPECT_EQ(type(""), BodyType::kUnstated);
   EXPECT_EQ(type("Content-Type: application/x-www-form-urlencoded\r\n"), BodyType::kUnstated);
+  EXPECT_EQ(type("Content-Type: Multipart/form-data; boundary=x\r\n"), BodyType::kForm);
   for (const char* item :
        {"image/png", "IMAGE/Jpeg ; q=1", "audio/wav", "text/plain;charset=UTF-8", "application/octet-stream"})
     EXPECT_EQ(type(StrCat("content-type: ", item, "\r\n")), BodyType::kItem) << item;
-  for (const char* other : {"application/json", "text/html", "image/", "multipart/form-data"})
+  for (const char* other : {"application/json", "text/html", "image/", "multipart/mixed"})
     EXPECT_EQ(type(StrCat("Content-Type: ", other, "\r\n")), BodyType::kOther) << other;
 }
 

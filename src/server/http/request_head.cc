@@ -87,7 +87,7 @@ BodyType BodyTypeOf(std::string_view value) {
   if (begins("image/") || begins("audio/") || EqualsIgnoreCase(value, "text/plain") ||
       EqualsIgnoreCase(value, "application/octet-stream"))
     return BodyType::kItem;
-  return BodyType::kOther;
+  return EqualsIgnoreCase(value, "multipart/form-data") ? BodyType::kForm : BodyType::kOther;
 }
 
 void HeadParser::on_field_impl(beast::http::field code, BeastView beast_name, BeastView beast_value, Error&) {

@@ -15,6 +15,7 @@ enum class Method { kGet, kHead, kPost, kOptions, kOther };
 enum class BodyType {
   kUnstated,  // no Content-Type, or the one that programs such as curl send by default
   kItem,      // a picture, a sound, a text or other bytes
+  kForm,      // multipart/form-data, which no route takes
   kOther,
 };
 

@@ -1,6 +1,7 @@
 #include "server/main/options.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <set>
@@ -48,7 +49,12 @@ Status SetPort(int& out, const std::string& value) { return SetInteger(out, valu
 
 Status AddModel(ServeOptions& o, const std::string& value) {
   const size_t equal = value.find('=');
-  if (equal == std::string::npos || equal == 0 || equal + 1 == value.size())
+  if (equal == std::string::npos) {
+    const std::string stem = std::filesystem::path(value).stem().string();
+    return InvalidArgument("'", value, "' is not of the form NAME=PATH, such as ",
+                           stem.empty() ? "NAME" : stem, "=", value);
+  }
+  if (equal == 0 || equal + 1 == value.size())
     return InvalidArgument("'", value, "' is not of the form NAME=PATH");
   o.repository.models.push_back({value.substr(0, equal), value.substr(equal + 1)});
   return {};

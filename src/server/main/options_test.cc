@@ -162,6 +162,9 @@ TEST(Options, RefusesBadValues) {
                        {{"allow-http", "false"}, {"allow-grpc", "false"}}};
   for (const Names& flags : bad) EXPECT_FALSE(Read(flags).ok()) << flags[0].first << "=" << flags[0].second;
   EXPECT_EQ(Read({{"http-port", "x"}}).status().message(), "command line: http-port: 'x' is not an integer");
+  EXPECT_EQ(
+      Read({{"model", "models/net.onnx"}}).status().message(),
+      "command line: model: 'models/net.onnx' is not of the form NAME=PATH, such as net=models/net.onnx");
 }
 
 TEST(Options, RefusesBadFiles) {

@@ -48,6 +48,14 @@ std::string ModelLines(RunningServer& server) {
   return text.empty() ? "  no models\n" : text;
 }
 
+// Returns a line that posts a file or a text to a model with a pipeline.
+std::string TryPipeline(const ModelConfig& config, const std::string& base) {
+  if (config.raw_input.empty()) return {};
+  return StrCat("\n  ", base,
+                "/infer -H 'Content-Type: application/octet-stream' --data-binary @FILE   # input '",
+                config.raw_input, "'");
+}
+
 std::string TryLine(const ServeOptions& options, const RunningServer& server, const Examples& examples) {
   if (!server.http_port()) return {};
   const bool tls = !options.http.listen.tls.certificate.empty();
@@ -55,7 +63,7 @@ std::string TryLine(const ServeOptions& options, const RunningServer& server, co
   const auto all = server.models().All();
   if (all.empty() || StartsWith(place, "unix:")) return {};
   const std::string base = StrCat("curl ", tls ? "-k " : "", place, "/v2/models/", all[0]->config().name);
-  if (examples.request.empty()) return StrCat("try\n  ", base, "\n");
+  if (examples.request.empty()) return StrCat("try\n  ", base, TryPipeline(all[0]->config(), base), "\n");
   std::string out = StrCat("try\n  ", base, "/infer -d @", examples.request, "\n");
   if (!examples.picture.empty())
     out += StrCat("  ", base, "/infer -H 'Content-Type: image/png' --data-binary @", examples.picture, "\n");

@@ -51,6 +51,15 @@ Result<Address> ResolveTcp(std::string host, int port) {
   return address;
 }
 
+Status CannotListen() {
+  const int error = errno;
+  return Unavailable(
+      "cannot listen: ", strerror(error),
+      error == EADDRINUSE
+          ? "; stop the other program, or choose other ports (http-port, grpc-port, metrics-port)"
+          : "");
+}
+
 Result<Socket> Bind(const Address& address, bool share) {
   Socket s(socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (s.fd() < 0) return IoError("cannot create a socket: ", strerror(errno));
@@ -58,7 +67,7 @@ Result<Socket> Bind(const Address& address, bool share) {
   setsockopt(s.fd(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (share && setsockopt(s.fd(), SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) != 0)
     return IoError("cannot share a port: ", strerror(errno));
-  if (bind(s.fd(), address.get(), address.size) != 0) return Unavailable("cannot listen: ", strerror(errno));
+  if (bind(s.fd(), address.get(), address.size) != 0) return CannotListen();
   return s;
 }
 
@@ -71,7 +80,7 @@ int PortOf(int fd) {
 }
 
 Status Listen(const Socket& s) {
-  if (listen(s.fd(), kBacklog) != 0) return Unavailable("cannot listen: ", strerror(errno));
+  if (listen(s.fd(), kBacklog) != 0) return CannotListen();
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "server/repository/loader.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "model_config.pb.h"
 #include "server/backend/pipeline_engine.h"
@@ -56,6 +57,22 @@ static void DescribePipeline(ConfigMessage message, ModelConfig& client) {
   UpdateMessage(client, message);
 }
 
+// Warns of a pipeline.yaml that is not used although its author probably meant it to be.
+static void WarnOfPipeline(const ModelSource& source, const ModelFiles& files, const ModelConfig& config) {
+  if (config.parameters.contains("tern_pipeline") || files.file.empty()) return;
+  const auto warn = [&](const std::string& text) {
+    Log(LogLevel::kWarning, StrCat("model '", source.name, "' has no pipeline: ", text));
+  };
+  const std::filesystem::path folder = std::filesystem::path(files.file).parent_path();
+  std::error_code error;
+  if (std::filesystem::exists(folder / "pipeline.yaml", error)) {
+    if (const auto found = pipeline::LookForPipeline(files.file); found.ok()) warn(found->reason);
+  } else if (!source.flat && std::filesystem::exists(source.folder + "/pipeline.yaml", error)) {
+    warn(StrCat("'", source.folder,
+                "/pipeline.yaml' belongs into the folder of the version, beside the model's file"));
+  }
+}
+
 // Pipelines and text generation run in the server.
 static Status CheckIsolation(const ModelConfig& config, bool pipeline) {
   if (pipeline)
@@ -82,6 +99,7 @@ Result<Candidate> Loader::Read(const ModelSource& source, const std::string& ver
   std::string pipeline;
   if (IsBuiltIn(message.backend())) {
     TERN_ASSIGN(pipeline, PipelineOf(files, config));
+    if (pipeline.empty()) WarnOfPipeline(source, files, config);
   }
   TERN_ASSIGN(const Isolation isolation, IsolationOf(config, options_.isolation));
   if (isolation.process) TERN_TRY(CheckIsolation(config, !pipeline.empty()));
@@ -214,7 +232,8 @@ Result<LoadPlan> Loader::Plan(const ModelSource& source, const std::string& conf
   for (const std::string& version : versions)
     plan.versions.emplace_back(version, VersionPrint(source, version, config_json));
   if (plan.versions.empty() && plan.missing.empty())
-    return NotFound("the model has no version: no folder with a number as its name");
+    return NotFound("the model has no version: no folder with a number as its name, such as ", source.name,
+                    "/1, with the model file in it");
   plan.message = std::make_shared<ConfigMessage>(std::move(message));
   return plan;
 }
