@@ -1,5 +1,6 @@
 // tern serve: the inference server. server/main/setting_table.h lists its settings.
 #include <deque>
+#include <filesystem>
 
 #include "server/main/setting_table.h"
 #include "tools/embedded.h"
@@ -24,7 +25,8 @@ class ServeTool : public Tool {
   const char* summary() const override { return "serve models over HTTP and gRPC (v2 protocol)"; }
   const char* examples() const override {
     return "  tern serve                                   # the built-in digits model\n"
-           "  tern serve --model resnet=resnet50.onnx      # one model\n"
+           "  tern serve resnet50.onnx                     # one model, as 'resnet50'\n"
+           "  tern serve --model resnet=resnet50.onnx      # under another name\n"
            "  tern serve --repository models               # a folder in Triton's layout\n"
            "  tern serve --repository models --model-control poll --log access.json\n"
            "  tern serve --config serve.yml                # the same settings as a file: http-port: 8080\n"
@@ -44,7 +46,7 @@ class ServeTool : public Tool {
   };
   // One per row of kServeSettings. A deque, because Args stores pointers to the elements.
   std::deque<Setting> settings_;
-  std::string config_;
+  std::string config_, model_;
 };
 
 std::string FlagNames(const SettingRow& row) {
@@ -55,6 +57,7 @@ std::string FlagNames(const SettingRow& row) {
 }
 
 void ServeTool::Declare(Args& args) {
+  args.OptionalPositional("MODEL", model_, "a model file or folder, served under its name without extension");
   for (const SettingRow& row : kServeSettings) {
     Setting& setting = settings_.emplace_back();
     args.Section(row.section);
@@ -65,6 +68,11 @@ void ServeTool::Declare(Args& args) {
   }
   args.Section("Running");
   args.Option("--config", config_, "FILE", "YAML file with any of these settings");
+}
+
+std::string NameOf(const std::string& model) {
+  const auto path = std::filesystem::path(model).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).stem().string();
 }
 
 std::vector<server::BuiltinFile> Builtin() {
@@ -84,6 +92,7 @@ Result<int> ServeTool::Run(const Args& args) {
       command.flags.emplace_back(row.name, setting.flag ? "true" : "false");
     for (const std::string& value : setting.values) command.flags.emplace_back(row.name, value);
   }
+  if (!model_.empty()) command.flags.emplace_back("model", StrCat(NameOf(model_), "=", model_));
   if (!config_.empty()) command.flags.emplace_back("config", config_);
   command.builtin = Builtin();
   command.builtin_name = "digits";

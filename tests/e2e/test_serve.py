@@ -115,6 +115,14 @@ class Serve(ServeTest):
         self.refused("serve", "--http-port", server.ports["http"], "--address", "127.0.0.1", "--grpc-port", 0, "--metrics-port", 0,
                      says=[str(server.ports["http"]), "choose other ports (http-port"])
 
+    def test_a_model_without_a_name_is_served_under_that_of_its_file(self):
+        shutil.copytree(ROOT / "examples/digits", self.dir / "nets/digits")
+        for path in ("nets/digits/digits.onnx", "nets/digits", "nets/digits/"):
+            server = self.serve(f"{self.dir}/{path}")
+            self.assertEqual(server.json("GET", "/v2/models/digits/ready")[0], 200)
+        self.assertRegex(server.text(), r"curl \S*/v2/models/digits/infer -H 'Content-Type: application/octet-stream' --data-binary @FILE   # input 'image'")
+        self.refused("serve", "--model", self.dir / "nets/digits/digits.onnx", says=f"such as digits={self.dir}/nets/digits/digits.onnx")
+
     def test_second_signal_exits_at_once(self):
         server = self.serve("--model", f"slow={self.save(slow())}", "--exit-timeout-secs", "30")
         load = subprocess.Popen([TERN, "load", server.http, "slow", "--concurrency", "8", "--seconds", "20"],
