@@ -1,5 +1,6 @@
 #include "load/load.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace tern::load {
@@ -20,11 +21,31 @@ Status CheckOptions(const LoadOptions& options, const Format& format) {
   return {};
 }
 
+// Returns the sorted names of the files of a folder that are models by their extension.
+std::vector<std::string> ModelsIn(const std::string& folder, const FormatTable& formats) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    for (const Format& format : formats.rows())
+      for (const std::string& extension : format.extensions)
+        if (format.readable() && entry.path().extension() == extension)
+          names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+Status NotAModel(const std::string& folder, const FormatTable& formats) {
+  std::vector<std::string> names = ModelsIn(folder, formats);
+  if (names.size() > 5) names.resize(5);
+  return InvalidModel("the folder has no known format", names.empty() ? "" : "; name a file in it, such as ",
+                      Join(names, ", "), "; Tern reads ", formats.Readable(), " models");
+}
+
 Result<Loaded> Read(const Source& source, const LoadOptions& options, const FormatTable& formats) {
   if (!source.folder && source.bytes.size() == 0) return InvalidModel("the file is empty");
   const Format* format = formats.Find(source);
-  if (!format && source.folder)
-    return InvalidModel("the folder has no known format; Tern reads ", formats.Readable(), " models");
+  if (!format && source.folder) return NotAModel(source.path, formats);
   if (!format)
     return InvalidModel("the format is unknown: neither the contents nor the extension match; Tern reads ",
                         formats.Readable(), " models");

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "base/closest.h"
 #include "data/file.h"
 #include "tools/tool.h"
 #include "tools/units.h"
@@ -72,13 +73,41 @@ bool IsCommand(const std::vector<std::unique_ptr<Tool>>& tools, const std::strin
   return std::any_of(tools.begin(), tools.end(), [&](const auto& tool) { return tool->name() == word; });
 }
 
+// Returns the option of a command that a writer of `name` probably meant, or "": a name with a typing error,
+// or one whose last words are `name`, such as --http-port for --port.
+std::string MeantOption(const CLI::App& command, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& own : option->get_lnames()) known.push_back("--" + own);
+  const std::string* best = Closest(name, known);
+  if (best && EditDistance(name, *best) < 3) return *best;
+  for (const std::string& own : known)
+    if (name.size() > 3 && own.ends_with(name.substr(1))) return own;
+  return best ? *best : "";
+}
+
+// Says which of the arguments a command does not have.
+std::string Unexpected(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() ? app : *commands.front();
+  const std::vector<std::string> words = command.remaining();
+  const auto option = std::find_if(words.begin(), words.end(),
+                                   [](const std::string& word) { return StartsWith(word, "--"); });
+  if (option == words.end())
+    return StrCat("unexpected argument", words.size() > 1 ? "s" : "", " '", Join(words, "', '"), "'");
+  const std::string name = option->substr(0, option->find('='));
+  const std::string meant = MeantOption(command, name);
+  return StrCat("unknown option '", name, "'", meant.empty() ? "" : StrCat("; did you mean '", meant, "'?"));
+}
+
 int Parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    Complain(std::string(e.what()) + "; see tern " +
+    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
+    Complain((extra ? Unexpected(app) : std::string(e.what())) + "; see tern " +
              (argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "") + "--help");
     return kBadUsage;
   }

@@ -71,6 +71,19 @@ class GivenDims(CliTest):
         a = self.npy("a.npy", np.ones((3, 2), np.float32))
         self.refused("run", self.save(add()), "--input", f"a={a}", "--random", 1, "--dim", "N=4", says=["'a'", "3", "4"])
 
+    def test_an_unknown_option_suggests_one(self):
+        for option, meant in (("--rnadom", "--random"), ("--randon=1", "--random"), ("--inputs", "--input")):
+            self.refused("run", "x.onnx", option, "1", says=[f"unknown option '{option.split('=')[0]}'; did you mean '{meant}'?", "tern run --help"])
+        self.refused("serve", "--port", "1", says="did you mean '--http-port'?")
+        self.refused("bench", "x.onnx", "--qqqqqq", says="unknown option '--qqqqqq'; see tern bench --help")
+        self.refused("bench", "x.onnx", "y.onnx", says="unexpected argument 'y.onnx'")
+
+    def test_a_folder_of_models_is_no_model(self):
+        for name in ("b.onnx", "a.tern", "c.txt"):
+            (self.dir / "nets").mkdir(exist_ok=True)
+            (self.dir / "nets" / name).touch()
+        self.refused("run", self.dir / "nets", "--random", "1", says="name a file in it, such as a.tern, b.onnx;")
+
     def test_the_note_names_an_option_that_works(self):
         path = self.save(add(dims=(None, 2)))
         note = self.ok("run", path, "--random", 1).stderr
