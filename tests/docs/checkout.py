@@ -18,7 +18,7 @@ from docs_pages import blocks, needs  # noqa: E402
 TERN = pathlib.Path(os.environ.get("TERN_BIN", ROOT / "build/release/bin/tern")).resolve()
 BUILD = TERN.parents[1]
 PACKAGE = BUILD / "python"  # the target python_module makes it
-MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}  # packages whose modules have another name
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "'tritonclient[http]'": "tritonclient"}  # packages whose modules have another name
 
 
 def missing(page, scripts=()):
@@ -87,10 +87,17 @@ class Checkout:
                         TERN_SERVE_HTTP_PORT=str(self.port), TERN_SERVE_GRPC_PORT="0", TERN_SERVE_METRICS_PORT="0")
         self.session = None
 
+    def text(self, block):
+        """Returns the text of a block with the port of the server. A server that a block starts listens on a free port instead of 8000."""
+        return block.text.replace("localhost:8000", f"localhost:{self.port}")
+
+    def save(self, block):
+        (self.folder / block.saved_as).write_text(self.text(block))
+
     def run(self, block):
-        """Runs one block. Returns its exit status, what it printed, and its errors. A server that a block starts listens on a
-        free port instead of 8000. Python blocks see the names of the Python blocks before them."""
-        text = block.text.replace("localhost:8000", f"localhost:{self.port}")
+        """Runs one block. Returns its exit status, what it printed, and its errors. Python blocks see the names of the Python
+        blocks before them."""
+        text = self.text(block)
         if block.language == "python":
             self.session = self.session or Session(self.folder, self.env)
             return (*self.session.run(text), "")

@@ -17,7 +17,7 @@ class Pages(unittest.TestCase):
             found = blocks(page)
             saved = [block for block in found if block.saved_as]
             for block in saved:
-                (checkout.folder / block.saved_as).write_text(block.text)
+                checkout.save(block)
             before = set(checkout.folder.iterdir())
             for block in found:
                 if block.language in ("sh", "python") and block not in saved:
