@@ -38,10 +38,18 @@ bool RemoveExpandBeforeBroadcast(Rewrite& r) {
   });
 }
 
+// True if the view restores dims that a view before a MatMul flattened. RecomposeBatchMatMul and
+// RemoveReshapesAroundMatMul remove both.
+bool RestoresProduct(const Node& view) {
+  const Node* product = MadeBy(view.input(0), "MatMul");
+  return product && OnlyUse(view.input(0)) && MadeByView(product->input(0));
+}
+
 bool RemoveViewBeforeBroadcast(Rewrite& r) {
   return ReadOperand(r, [](const Value* v) -> Value* {
     const Node* view = MadeByView(v);
-    return view && SameButForOnes(v->type.shape, view->input(0)->type.shape) ? view->input(0) : nullptr;
+    if (!view || RestoresProduct(*view)) return nullptr;
+    return SameButForOnes(v->type.shape, view->input(0)->type.shape) ? view->input(0) : nullptr;
   });
 }
 
