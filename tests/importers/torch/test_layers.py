@@ -52,7 +52,7 @@ TABLE = {
                   Case(attention(enable_gqa=True), Q, K[:, :2], V[:, :2]), Case(attention(), Q[None], K[None], V[None]), Case(attention(), Q, K, V, torch.zeros(5, 7, dtype=torch.bool))],
     "multihead": [Case(nn.MultiheadAttention(8, 2, batch_first=True), X, X, X), Case(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), X, dynamic=[[0, 1]], more=[(randn(4, 5, 8),)]),
                   Case(nn.TransformerDecoderLayer(8, 2, 16), X, randn(4, 3, 8)), Case(nn.Transformer(8, 2, 1, 1, 16), X, X)],
-    "lstm": [Case(nn.LSTM(8, 5), X), Case(nn.LSTM(8, 5, 2, bidirectional=True, batch_first=True), X, dynamic=[[0, 1]], more=[(randn(3, 4, 8),)]), Case(nn.LSTM(8, 5, bias=False), X, (randn(1, 3, 5), randn(1, 3, 5, seed=2))), Case(nn.LSTM(8, 5), randn(3, 8))],
+    "lstm": [Case(nn.LSTM(8, 5), X), Case(nn.LSTM(8, 5, 2, bidirectional=True, batch_first=True), X, dynamic=[[0]], more=[(randn(3, 3, 8),)]), Case(nn.LSTM(8, 5, bias=False), X, (randn(1, 3, 5), randn(1, 3, 5, seed=2))), Case(nn.LSTM(8, 5), randn(3, 8))],
     "gru": [Case(nn.GRU(8, 5), X), Case(nn.GRU(8, 5, 2, bidirectional=True, batch_first=True), X), Case(nn.RNN(8, 5), X), Case(nn.RNN(8, 5, 2, nonlinearity="relu", bidirectional=True), X)],
     "cells": [Case(nn.LSTMCell(8, 5), X[0], (randn(3, 5), randn(3, 5, seed=1))), Case(nn.GRUCell(8, 5), X[0], randn(3, 5)), Case(nn.RNNCell(8, 5), X[0], randn(3, 5))],
     "interpolate": [Case((lambda options: lambda x: F.interpolate(x, **options))(options), IMAGE) for options in (
