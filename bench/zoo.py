@@ -38,7 +38,7 @@ def store_index(cache, index):
     fresh.replace(cache / "index.json")
 
 
-def _inputs(network, batch):
+def example_inputs(network, batch):
     import feeds
     import torch
 
@@ -52,14 +52,14 @@ def built(network):
 
     torch.manual_seed(0)
     model = network.build().float()
-    randomize(model, network.gain, _inputs(network, 2))
+    randomize(model, network.gain, example_inputs(network, 2))
     return model
 
 
 def _export(network, path, dynamic):
     import torch
 
-    model, inputs = built(network), _inputs(network, 1)
+    model, inputs = built(network), example_inputs(network, 1)
     names = [spec.name for spec in network.inputs]
     axes = {spec.name: {int(k): v for k, v in spec.describe()["symbols"].items()} for spec in network.inputs}
     options = dict(dynamic_axes=axes) if dynamic else {}
