@@ -3,7 +3,7 @@
 import unittest
 
 import torch
-from script_case import ScriptCase, TernError
+from script_case import ScriptCase
 from torch import nn
 
 
@@ -119,9 +119,9 @@ class Recurrent(ScriptCase):
     def test_lstm_layers(self):
         self.recurrent(nn.LSTM(4, 5, num_layers=2, bidirectional=True, batch_first=True), image(2, 6, 4))
 
-    def test_lstm_projection_is_refused(self):
-        with self.assertRaisesRegex(TernError, "unsupported: .*aten::lstm"):
-            self.traced(Wrapped(nn.LSTM(4, 6, proj_size=3)), image(5, 2, 4))
+    def test_lstm_projection(self):
+        self.recurrent(nn.LSTM(4, 6, proj_size=3), image(5, 2, 4))
+        self.recurrent(nn.LSTM(4, 6, num_layers=2, proj_size=3, bidirectional=True, batch_first=True), image(2, 5, 4))
 
     def test_lstm_state(self):
         self.traced(nn.LSTM(4, 5), image(6, 2, 4), (image(1, 2, 5), image(1, 2, 5)))
