@@ -29,11 +29,12 @@ LoadThreads::LoadThreads(int count) : count_(std::max(1, count)) {
 }
 
 void LoadThreads::Start() {
+  if (stopped_) return;
   std::erase_if(threads_, [](Thread& thread) {
     if (thread.ended) thread.thread.join();
     return thread.ended;
   });
-  while (!stopped_ && running_ - waiting_ < count_ && threads_.size() < kMostThreads) {
+  while (running_ - waiting_ < count_ && threads_.size() < kMostThreads) {
     Thread& thread = threads_.emplace_back();
     try {
       thread.thread = std::thread([this, &thread] { Loop(thread); });
