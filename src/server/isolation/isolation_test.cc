@@ -1,9 +1,12 @@
 // Isolated models give the results of models in the server, and survive what their process does.
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <csignal>
 #include <fstream>
+#include <thread>
 
+#include "server/core/start_pool.h"
 #include "server/isolation/test_support.h"
 
 namespace tern::server {
@@ -41,6 +44,21 @@ TEST_F(IsolationTest, TensorsOfAnySizeComeBack) {
   auto one = Run({Wire<float>("I", DType::kF32, {1}, {5})});
   ASSERT_TRUE(one.ok());
   EXPECT_EQ(one->size(), 1u) << "the optional input is missing";
+}
+
+// Threads that load models have a low priority, which their threads and processes would inherit.
+TEST_F(IsolationTest, TheProcessHasThePriorityOfTheServer) {
+  StartPool();
+  std::thread loads([&] {
+    setpriority(PRIO_PROCESS, 0, 19);
+    EXPECT_TRUE(Load("identity", kIdentity).ok());
+  });
+  loads.join();
+  const auto nice = [&] { return getpriority(PRIO_PROCESS, static_cast<id_t>(process().pid())); };
+  EXPECT_EQ(nice(), getpriority(PRIO_PROCESS, 0));
+  kill(static_cast<pid_t>(process().pid()), SIGKILL);
+  EXPECT_TRUE(AwaitUp(2));
+  EXPECT_EQ(nice(), getpriority(PRIO_PROCESS, 0));
 }
 
 TEST_F(IsolationTest, RowsHaveTheirParameters) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "server/core/log.h"
+#include "server/core/start_pool.h"
 
 namespace tern::server {
 namespace {
@@ -34,7 +35,8 @@ Result<std::shared_ptr<Keeper>> Keeper::Start(KeeperOptions options) {
   auto first = std::make_shared<std::promise<Status>>();
   auto started = first->get_future();
   // The thread owns the object too. The last owner outside the thread stops the thread.
-  keeper->thread_ = std::thread([keeper, first] { keeper->Loop(*first); });
+  // The caller loads models with a low priority, and requests wait for the process.
+  keeper->thread_ = StartThread([keeper, first] { keeper->Loop(*first); });
   std::shared_ptr<Keeper> owner(keeper.get(), [keeper](Keeper* k) mutable {
     k->Stop();
     keeper.reset();
