@@ -65,7 +65,7 @@ class NewVersion:
         self.version += 1
         shutil.copytree(self.folder / str(self.version - 1), self.folder / str(self.version))
         expect(request(server, "POST", f"/v2/repository/models/{self.model}/load", {}), f"load version {self.version}")
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180  # copies wait while clients keep the server busy
         while f'"stable":"{self.version}"' not in self._labels(server):
             if self.stop.is_set():
                 return  # the load has ended, and without requests no version is promoted
