@@ -30,7 +30,8 @@ Result<TemplateValue> ReadObject(const std::string& folder, const char* name) {
   return value;
 }
 
-// Returns the parameter of config.pbtxt as an integer.
+// Reads a parameter of config.pbtxt into `out`, which keeps its value if there is no such parameter. Fails if
+// it is not an integer from `least` to `most`.
 Status ReadLimit(const ModelConfig& config, const char* name, int64_t least, int64_t most, int64_t& out) {
   const auto found = config.parameters.find(name);
   if (found == config.parameters.end()) return {};

@@ -127,7 +127,7 @@ class Arm final : public ModelVersion {
   const std::shared_ptr<ModelVersion> own_;
 };
 
-// Gives each request to one of the arms. Everything else that it tells is that of the stable version.
+// Gives each request to one of the arms. All other functions return what the stable version returns.
 class Splitter final : public ModelVersion {
  public:
   Splitter(std::shared_ptr<Trial> trial, std::shared_ptr<Arm> stable, std::shared_ptr<Arm> candidate)

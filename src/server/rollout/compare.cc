@@ -94,7 +94,8 @@ std::string CompareTop1(const WireTensor& expected, const WireTensor& actual, in
   for (int64_t row = 0; columns > 0 && row < count / columns; ++row) {
     const int64_t a = IndexOfLargest(expected, row, columns), b = IndexOfLargest(actual, row, columns);
     if (a != b)
-      return StrCat("output '", expected.name, "', row ", row, ": the largest element is ", a, " and ", b);
+      return StrCat("output '", expected.name, "', row ", row, ": the largest element is at index ", a,
+                    " and ", b);
   }
   return {};
 }
@@ -118,7 +119,8 @@ std::string CompareTexts(const WireTensor& expected, const WireTensor& actual, c
   std::string_view a = TextOf(expected.bytes), b = TextOf(actual.bytes), x, y;
   for (int64_t i = 0;; ++i) {
     const bool more = TakeText(a, x);
-    if (more != TakeText(b, y)) return StrCat("output '", expected.name, "' has other elements");
+    if (more != TakeText(b, y))
+      return StrCat("output '", expected.name, "': one of the answers has fewer texts than the other");
     if (!more) return {};
     if (!TextsAgree(x, y, t))
       return Differs(expected, i, QuoteText(x.substr(0, 40)), QuoteText(y.substr(0, 40)));
@@ -142,7 +144,7 @@ std::string CompareTensor(const WireTensor& expected, const WireTensor& actual, 
                                       : CompareValues(expected, actual, *count, t);
 }
 
-// The JSON of a readable request names the version, which always differs.
+// Response::text names the model version, which always differs between the two answers.
 std::string WithoutVersion(const std::string& json) {
   constexpr std::string_view kKey = "\"model_version\":\"";
   const size_t begin = json.find(kKey);

@@ -77,7 +77,7 @@ TEST(CompareOutputs, ComparesNamesTypesAndShapes) {
 TEST(CompareOutputs, ComparesTheLargestElements) {
   EXPECT_EQ(Compare(Floats({1, 3, 2, 9, 0, 1}, {2, 3}), Floats({0, 0.5, 0.4f, 2, 1, 1}, {2, 3}), kTop1), "");
   EXPECT_EQ(Compare(Floats({1, 3, 2, 9, 0, 1}, {2, 3}), Floats({1, 3, 2, 1, 0, 9}, {2, 3}), kTop1),
-            "output 'y', row 1: the largest element is 0 and 2");
+            "output 'y', row 1: the largest element is at index 0 and 2");
   EXPECT_EQ(Compare(Floats({}, {2, 0}), Floats({}, {2, 0}), kTop1), "");
 }
 
@@ -88,7 +88,8 @@ TEST(CompareOutputs, ComparesNumbersInTexts) {
   EXPECT_EQ(Compare(Texts({"a", "b"}), Texts({"a", "b"})), "");
   WireTensor damaged = Texts({"abc"});
   damaged.bytes = damaged.bytes.Slice(0, 5);
-  EXPECT_EQ(Compare(Texts({"abc"}), damaged), "output 'y' has other elements");
+  EXPECT_EQ(Compare(Texts({"abc"}), damaged),
+            "output 'y': one of the answers has fewer texts than the other");
 }
 
 TEST(TextsAgree, KnowsNumbersFromNames) {

@@ -10,8 +10,8 @@
 namespace tern::server {
 namespace {
 
-// The grid of q: the odds of the limit times, or divided by, these factors. A finer grid loses more in the
-// mean than it gains by a better fit.
+// The evidence is the mean over several alternative rates. Their odds are those of the tested rate,
+// multiplied or divided by these factors. More factors lose more in the mean than they gain by a better fit.
 constexpr double kFactors[] = {1.5, 2.5, 4, 8, 16, 64, 512};
 
 // k log(q/p) + (n-k) log((1-q)/(1-p)), for 0 < p < 1.
@@ -48,7 +48,8 @@ TestResult Errors(const PairCounts& c, double limit) {
   r.limit = limit;
   r.observations = c.pairs;
   r.hits = c.candidate_only;
-  // Both must be shown, so the weaker one counts.
+  // The candidate is bad only if its failures exceed GoodRate and are more than those of the stable version.
+  // Both must be shown, so the weaker evidence counts.
   r.evidence_bad = std::min(LogEvidenceAbove(c.pairs, c.candidate_only, GoodRate(limit)),
                             LogEvidenceAbove(c.candidate_only + c.stable_only, c.candidate_only, 0.5));
   r.evidence_good = LogEvidenceBelow(c.pairs, c.candidate_only, limit);

@@ -129,8 +129,8 @@ void RequestMirror::Offer(std::unique_ptr<MirrorJob> job) {
   changed_.notify_all();
 }
 
-// Clients go first: waits until none of their requests is in the stable version's queue, at most for
-// kMaxYield.
+// Waits until the queue of the stable version is empty, but at most for kMaxYield, so that clients' requests
+// go first.
 void RequestMirror::Yield(std::unique_lock<std::mutex>& lock) {
   const auto end = Clock::now() + kMaxYield;
   while (!stopped_ && Clock::now() < end) {

@@ -24,7 +24,8 @@ std::string NewestAfter(const Release& release, const std::vector<std::string>& 
   return newest;
 }
 
-// The stable version is not loaded, for example because its files are gone or the server starts.
+// Chooses another stable version, because the current one is not loaded, for example because its files are
+// gone or the server starts. Prefers the newest version that is neither rejected nor the candidate.
 void ChooseStable(Release& release, const std::vector<std::string>& loaded,
                   std::vector<ReleaseEvent>& events) {
   const std::string before = release.stable;
@@ -86,7 +87,8 @@ void SelectForRelease(Release& release, const VersionChoice& choice, std::vector
   if (!replaced) add(release.stable);
   add(release.candidate);
   for (const auto& [label, version] : release.labels) add(version);
-  if (wanted.empty()) return;  // every version is rejected: better than none
+  if (wanted.empty())
+    return;  // every version is rejected: `selected` stays, because that is better than no version
   std::sort(wanted.begin(), wanted.end(), VersionLess);
   selected = std::move(wanted);
 }
@@ -118,7 +120,7 @@ std::vector<ReleaseEvent> UpdateRelease(Release& release, bool automatic,
     return events;
   }
   if (!release.candidate.empty()) {
-    // It does not come back when the newer one is rejected: nobody would expect that.
+    // The old candidate is rejected, so that it does not come back if the newer one is rejected.
     const std::string reason = StrCat("version ", newest, " is newer");
     release.Reject(release.candidate, reason);
     events.push_back({0, "abort", release.candidate, reason});

@@ -15,7 +15,7 @@ constexpr int kRequestDepth = 8;
 struct ActionRow {
   const char* name;
   RolloutAction action;
-  const char* members;  // that it takes besides "action" and "reason", between spaces
+  const char* members;  // those that it takes besides "action" and "reason", each between spaces
 };
 
 constexpr ActionRow kActions[] = {

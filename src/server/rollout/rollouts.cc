@@ -139,7 +139,7 @@ void Rollouts::EnsureTrial(const std::string& model, Entry& entry, const Version
   if (entry.running && entry.running->stable == stable && entry.running->candidate == candidate) return;
   EndTrial(entry);
   auto policy = PolicyOf(entry, *candidate);
-  if (!policy.ok()) {  // the state file has a policy of another version of Tern
+  if (!policy.ok()) {  // for example, another version of Tern wrote the state file
     Log(LogLevel::kError, StrCat("rollout of model '", model, "': ", policy.status().message()));
     return;
   }
@@ -266,7 +266,8 @@ void Rollouts::Apply(const std::string& model, const std::shared_ptr<Trial>& tri
   if (reroute) ReloadLater(model);
 }
 
-// A version that is no longer needed is unloaded, and one that the version policy selects is loaded.
+// Reloads the model on another thread: unloads versions that are no longer needed, and loads those that the
+// version policy selects. Does nothing if such a reload is already waiting.
 void Rollouts::ReloadLater(const std::string& model) {
   {
     const std::lock_guard lock(mutex_);

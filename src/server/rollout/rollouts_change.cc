@@ -91,8 +91,9 @@ Rollouts::Hold::~Hold() {
 }
 
 Status Rollouts::Load(const std::string& model, const std::vector<std::string>& versions) {
-  // A load that runs now may have been started without these versions, and would unload them. Then the next
-  // load, which waits for it, loads them again.
+  // A version is ready if it is loaded and selected. A loaded version that is not selected may be unloaded by
+  // a reload that runs now. In this case, reload_ waits for the end of that reload and loads the version
+  // again.
   const auto ready = [&](const std::string& version) {
     const std::vector<std::string>& selected = entries_[model].selected;
     return registry_.Find(model, version).ok() &&

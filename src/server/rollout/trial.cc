@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxWaitingAnswers = 64;  // answers that wait for one of the other version
+constexpr size_t kMaxWaitingAnswers = 64;  // answers that wait to be paired with one of the other version
 // Smaller differences of durations are those of timers and caches.
 constexpr std::chrono::nanoseconds kSlack{20'000};
 
@@ -172,7 +172,8 @@ TrialCounts Trial::Counts() const {
   return counts_;
 }
 
-// Durations come from controls or from a step in which both versions answer.
+// Returns whether the test can get observations in this step. Durations come from controls, or from a step in
+// which both versions answer.
 bool Trial::Measurable(const TestResult& test) const {
   return test.name != "latency" || weight() > 0 || (mirrors_ && policy_.control_per_second > 0);
 }

@@ -10,10 +10,10 @@
 namespace tern::server {
 namespace {
 
-// What an execution gives its requests.
+// The results of an execution, one entry per request.
 struct ResultParts {
   std::vector<std::vector<WireTensor>> outputs;
-  std::vector<Iteration> iterations;  // empty: all are the last one
+  std::vector<Iteration> iterations;  // empty: no request has another iteration
 };
 
 struct Stages {

@@ -20,7 +20,7 @@ constexpr int kBackgroundNiceness = 10;  // the same as that of the threads that
 
 }  // namespace
 
-// Has a timer like a model.
+// The client whose timer calls CheckBackground.
 class Executor::BackgroundWatch final : public Client {
  public:
   explicit BackgroundWatch(Executor& executor) : executor_(executor) {}
@@ -92,7 +92,7 @@ void Executor::SetBackground(const std::shared_ptr<Client>& client, bool backgro
   if (background) StartBackground();
 }
 
-// Starts threads until enough of them are not slow.
+// Starts threads until enough of them are not slow, or until there are kMostBackground.
 void Executor::StartBackground() {
   if (background_stop_) return;
   std::erase_if(background_workers_, [](BackgroundThread& worker) {

@@ -34,7 +34,8 @@ bool ModelRunner::FitsInline(size_t calls) const {
   return expected <= static_cast<double>(kMaxTime * inline_below_.count());
 }
 
-// Returns an idle instance, or -1. Sets `give_up` to whether waiting for one is of no use.
+// Marks an idle instance as busy with the request and returns its index, or -1 if there is none. Sets
+// `give_up` if the caller must not wait for one, because the model drains or other requests are queued.
 int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
   const std::lock_guard lock(mutex_);
   give_up = draining_ || feeder_->size() > 0;

@@ -13,15 +13,16 @@ constexpr double kUsable = 0.95;
 constexpr double kMaxMargin = 0.5;  // of the goal
 constexpr double kMisses = 0.01;    // the part of the admitted requests that may miss the goal
 constexpr double kCautionStep = 0.1, kMinCaution = 0.5, kMaxCaution = 3;
-// The part of the margin that a request of the next batch needs. Without such requests an instance would
-// idle.
+// Requests of the next batch need only this part of the margin, because without such requests an instance
+// would idle.
 constexpr double kNextBatchMargin = 0.5;
 constexpr double kSpare = 1.15;  // required capacity divided by the arrival rate
 // Batches must raise the throughput by the factor kGain + kGainOfNoise * variation. Otherwise requests run
 // alone. A smaller gain may be chance: the largest of several means that were measured under noise.
 constexpr double kGain = 1.05, kGainOfNoise = 0.7;
 constexpr double kNearBest = 0.97;  // the smallest size with this fraction of the best throughput is chosen
-// A running execution is expected to take at least this part of its expected or elapsed time more.
+// A running execution is expected to go on for at least this part of its expected or elapsed time, whichever
+// is longer.
 constexpr double kOverrun = 0.2;
 constexpr int64_t kBlindItems = 4;  // admitted per lane before anything is known
 constexpr int kTryExecutions = 4;   // one alone may be slow or fast by chance
@@ -138,7 +139,8 @@ int LatencyPlan::SizeToTry(int best) const {
   return smaller < best && !model_.Known(smaller) ? smaller : 0;
 }
 
-// A size without a measurement is tried now and then, less often after each attempt that changed nothing.
+// Sets batch_limit_ to the best size or, now and then, to a size without a recent measurement. This happens
+// less often after each such attempt that changed nothing.
 void LatencyPlan::Choose(Clock::time_point now) {
   const int best = BestSize();
   if (trying_ && !model_.Known(batch_limit_, kTryExecutions)) return;
@@ -203,7 +205,7 @@ Admission LatencyPlan::Admit(const Applicant& applicant, Clock::time_point now) 
   const Clock::time_point answered = now + ToDuration(start + cost);
   const double margin = MarginOf(cost) * (batches < lanes_ ? kNextBatchMargin : 1);
   const double late = Nanoseconds(answered - applicant.arrived) + margin - kUsable * goal_;
-  // An idle model always tries: otherwise it could not learn that it has become faster.
+  // An idle model admits every request: otherwise it could not learn that it has become faster.
   if (applicant.ahead == 0 && busy_ < lanes_) return {true, late <= 0, answered, {}};
   if (late <= 0 && now + ToDuration(start) <= applicant.start_by) return {true, true, answered, {}};
   return {false, false, answered, RetryAfter(std::max(late, model_.Mean(batch_limit_)))};

@@ -33,11 +33,12 @@ struct Admission {
 };
 
 // Predicts when a request would be answered: after the rest of the running executions, the batches that are
-// queued before it, and its own batch. Refuses the request if the prediction plus a margin exceeds the goal.
-// The margin follows the errors of past predictions. A controller scales it, so that 1 % of the requests that
-// are expected to meet the goal miss it: more misses raise the margin, fewer lower it. Other models that
-// share the cores appear as longer executions and as time that executions wait for a thread. Both are
-// learned.
+// queued before it, and its own batch. Refuses the request if the prediction plus a margin exceeds the goal,
+// or if it would start after start_by. An idle model admits every request, because it could not learn
+// otherwise that it has become faster. The margin follows the errors of past predictions. A controller scales
+// it, so that 1 % of the requests that are expected to meet the goal miss it: more misses raise the margin,
+// fewer lower it. Other models that share the cores appear as longer executions and as time that executions
+// wait for a thread. Both are learned.
 //
 // Chooses the batch size with the highest throughput for which a request that just missed a batch still meets
 // the goal with the next batch. Not thread-safe.
@@ -54,9 +55,11 @@ class LatencyPlan {
   // Called for each execution and each dropped request. Compares a prediction of Admit with the time at which
   // the request was answered, or at best could have been answered.
   void OnPrediction(Clock::time_point predicted, Clock::time_point answered, Clock::time_point now);
-  // Called for each request that was answered in time, and for each one with Admission::in_time that was
-  // not. Others miss the goal whatever the margin is, for example because their upload took longer than the
-  // goal. So a margin that is too large falls even while the model admits requests only when it is idle.
+  // Adjusts the factor of the margin. `in_time` tells whether a request met the goal. Call it for each
+  // request that met the goal, and for each request that missed it although Admission::in_time was true. Do
+  // not call it for a request that was predicted to be late and was late: no margin could have helped it.
+  // Requests that were predicted to be late but met the goal do count, so that a margin that is too large
+  // shrinks even when only requests to an idle model are admitted.
   void OnAnswer(bool in_time);
   bool InTime(Clock::time_point arrived, Clock::time_point answered) const;
 

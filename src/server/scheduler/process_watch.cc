@@ -27,8 +27,9 @@ void ModelRunner::WatchProcess() {
   });
 }
 
-// While the process is being restarted, requests wait in the queue, where their time-outs apply. If it stays
-// down, they are taken and fail.
+// Returns whether requests may be taken from the queue. If the process has been restarted, first rejects the
+// requests of sequences that it has lost. While the process is being restarted, requests wait in the queue,
+// where their time-outs apply. If it stays down, they are taken and fail.
 bool ModelRunner::MayTake(std::vector<RejectedCall>& rejected) {
   const ModelProcess* process = model_->process();
   if (!process) return true;
@@ -71,7 +72,8 @@ std::vector<QueuedCallPtr> ModelRunner::TakeLate(Clock::time_point now) {
   return late;
 }
 
-// The execution goes on, because a thread cannot be ended. Its instance and its thread stay busy until then.
+// Answers the requests with an error. Their executions go on, because a thread cannot be ended, so instances
+// and threads stay busy until the executions end.
 void ModelRunner::AnswerLate(const std::vector<QueuedCallPtr>& late) {
   if (late.empty()) return;
   const Status status =

@@ -80,7 +80,7 @@ class QueueFeeder : public Feeder {
             std::chrono::nanoseconds waited, Clock::time_point now) override {
     if (!plan_) return;
     plan_->OnEnd(instance, batch_size, duration, waited, now);
-    // The requests of a batch are answered together. The one that was predicted first decides.
+    // The requests of a batch are answered together. The earliest prediction is compared with the answer.
     Clock::time_point predicted = kNever;
     for (const QueuedCallPtr& call : pick.calls) {
       predicted = std::min(predicted, call->predicted);

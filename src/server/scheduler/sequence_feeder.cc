@@ -170,7 +170,7 @@ class SequenceFeeder : public Feeder {
   // Returns a sequence with an id that no other sequence has. Ids count down from the largest one, which
   // clients seldom use.
   SequenceInfo NewSequence() {
-    constexpr uint64_t kIds = uint64_t{1} << 30;  // then they start again; fewer sequences are alive
+    constexpr uint64_t kIds = uint64_t{1} << 30;  // ids repeat after so many; fewer sequences are alive
     const DType type = IdType();
     SequenceInfo info{"", type != DType::kString, true, false};
     do info.id = StrCat(LargestId(type) - generated_++ % kIds);

@@ -86,7 +86,7 @@ Result<WireTensor> InitialState(const StateConfig& state) {
   return tensor;
 }
 
-// For BYTES these are empty strings.
+// Returns a tensor of zeros with the type and shape of `like`. For BYTES, the elements are empty strings.
 Result<WireTensor> Zeros(const WireTensor& like) {
   const auto elements = ElementCount(like.dims);
   const size_t width = like.dtype == DType::kString ? sizeof(uint32_t) : ElementBytes(like.dtype);
