@@ -51,7 +51,8 @@ Paired Compare(const std::vector<Answer>& before, const std::vector<Answer>& aft
   if (!p.n) return p;
   p.p = BinomialTwoSided(p.lost, p.lost + p.gained);
   p.change = static_cast<double>(p.gained - p.lost) / static_cast<double>(p.n);
-  // Adds half a sample to each cell of the 2 x 2 table. Otherwise the interval is empty if no label changes.
+  // Adds half a sample to each cell of the 2 x 2 table. Otherwise the interval has width 0 if no
+  // sample is lost or gained.
   const double n = static_cast<double>(p.n) + 2, b = static_cast<double>(p.gained) + 0.5,
                c = static_cast<double>(p.lost) + 0.5;
   const double centre = (b - c) / n, spread = 1.96 * std::sqrt(b + c - (b - c) * (b - c) / n) / n;

@@ -81,5 +81,16 @@ TEST_F(QuantizeTest, ChecksOptionsFirst) {
   EXPECT_FALSE(std::filesystem::exists(Path("a.tern")));
 }
 
+TEST_F(QuantizeTest, RefusesArraysThatAreNoSamples) {
+  Options options;
+  options.calib = Path("samples.npz");
+  ASSERT_TRUE(data::WriteNpz(options.calib, {{"x", Tensor::Scalar(DType::kF32, 1)}}).ok());
+  EXPECT_NE(ErrorOf(options, Path("a.tern")).find("which has no axis of samples"), std::string::npos);
+  Tensor text(DType::kString, {1});
+  text.data<std::string>()[0] = "a";
+  ASSERT_TRUE(data::WriteNpz(options.calib, {{"x", text}}).ok());
+  EXPECT_NE(ErrorOf(options, Path("a.tern")).find("must be bool or numeric"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tern::quantize

@@ -9,7 +9,7 @@
 
 namespace tern::quantize {
 
-// The files before and after.
+// The path of the written model, and the sizes of the model files before and after.
 struct Files {
   std::string output;
   uint64_t bytes_before = 0, bytes_after = 0;

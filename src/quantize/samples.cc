@@ -155,9 +155,12 @@ class ArchiveSamples : public compress::Samples {
   Result<int64_t> Count(const std::string& name, const Tensor& array) {
     TERN_ASSIGN(const Value* input, FindInput(*graph_, name));
     const Shape& shape = input->type.shape;
-    if (array.rank() < 1 || BitWidth(array.dtype()) < 8 || array.dtype() == DType::kString)
+    if (array.rank() < 1)
       return InvalidArgument("'", path_, "': array '", name, "' is ", array.Describe(),
                              ", which has no axis of samples");
+    if (BitWidth(array.dtype()) < 8 || array.dtype() == DType::kString)
+      return InvalidArgument("'", path_, "': array '", name, "' is ", array.Describe(),
+                             "; the type must be bool or numeric with at least 8 bits");
     const int64_t batch = shape.rank() > 0 && shape[0].known() ? std::max<int64_t>(shape[0].value(), 1) : 1;
     batches_[name] = batch;
     if (array.dim(0) % batch)

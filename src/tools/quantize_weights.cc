@@ -39,8 +39,8 @@ void WeightFlags::Declare(Args& args) {
       0, 1 << 20);
   args.Choice(
       "--weight-method", method_, compress::WeightMethodNames(),
-      "with --weights or --dynamic: how weights are quantized: round to nearest, GPTQ, AWQ or AdaRound; all but nearest "
-      "need --calib (nearest)");
+      "with --weights or --dynamic: how weights are quantized: round to nearest, GPTQ, AWQ or AdaRound; gptq, awq "
+      "and adaround need --calib (default: nearest)");
   args.Flag(
       "--dynamic", dynamic_,
       "dynamic quantization: int8 weights with one scale per output column, and activations quantized to 8 bits at run "

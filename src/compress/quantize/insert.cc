@@ -69,7 +69,7 @@ class Inserter {
     node.SetInput(2, Constant(std::move(bias), scales, name, 0, node));
   }
 
-  // Returns the value that a Dequantize of Insert replaced.
+  // Returns the value before the Quantize and Dequantize that Insert added.
   static const Value* Source(const Value& dequantized) {
     return dequantized.producer->input(0)->producer->input(0);
   }

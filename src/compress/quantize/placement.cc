@@ -122,8 +122,10 @@ class Placer {
     return SameShape(v, other) && SameShape(v, sum.output(0));
   }
 
-  // Appends the nodes after `node` to its epilogue. Values between them get no grid. Of two layers whose
-  // results are added, the later one takes the sum, because nodes are visited from last to first.
+  // Appends the sum and the Relu or Clip after a layer to its epilogue. After a sum, product or pooling, a
+  // Relu or Clip is only marked as part of it. Values between them get no quantization parameters. Of two
+  // layers whose results are added, the later one takes the sum, because nodes are visited from last to
+  // first.
   void TakeEpilogue(Node& node) {
     const bool layer = layers_.count(&node) > 0;
     if (!layer && !(result_.integer.count(&node) && IsArithmetic(node) && !IsBounds(node))) return;

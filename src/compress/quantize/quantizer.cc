@@ -11,12 +11,14 @@
 namespace tern::compress {
 namespace {
 
-// Keeps GlobalPool, which works on integers. A Reduce does not.
+// Rules that are not applied. MergeReduceView would turn a GlobalPool into a Reduce, which has no integer
+// kernel.
 constexpr const char* kNotApplied[] = {"MergeReduceView"};
 
 constexpr size_t kEqualizeSamples = 32;
 
-// Returns the values that get a grid for at least one choice of layers that stay float.
+// Returns all values that may need quantization parameters, whichever layers Write later keeps float: the
+// values of the placement, the results of its layers, and the values inside their epilogues.
 std::vector<const Value*> Candidates(const Placement& placement) {
   std::vector<const Value*> found(placement.values.begin(), placement.values.end());
   for (const Layer& layer : placement.layers) {
@@ -155,7 +157,8 @@ std::vector<Statistics> Quantizer::StatisticsOf(const Graph& copy, const Placeme
     const auto group = placement.group.find(twins[i]);
     const Node* producer = twins[i]->producer;
     if (group == placement.group.end()) continue;
-    // Skips values that a node only copies: the operands are in the same group and have the same elements.
+    // Skips the results of nodes that only move elements: their operands are in the same group and contain
+    // all their elements.
     if (producer && placement.integer.count(producer) && OnlyMoves(*producer)) continue;
     groups[group->second].Merge(observer_->observations()[i].statistics);
   }

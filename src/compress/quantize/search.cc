@@ -16,8 +16,9 @@ double ShareOf(int step) { return 1 - (1 - kLeastShare) * step / kSteps; }
 
 }  // namespace
 
-// Scales both ends of the range, then moves the upper end, then the lower end, each to the place with the
-// least noise. In a symmetric grid, moving one end alone may change nothing.
+// Scales both ends of the range by the factor with the least noise. Then, unless the grid is symmetric, moves
+// the upper end and the lower end in turn, each to the place with the least noise. In a symmetric grid,
+// moving one end alone may change nothing.
 Grid SearchMse(const Histogram& histogram, GridKind kind) {
   const Range full = histogram.range();
   Range best = full;

@@ -114,8 +114,8 @@ double Decibels(double signal, double noise) {
   return noise > 0 && signal > 0 ? 10 * std::log10(signal / noise) : noise > 0 ? 0 : 200;
 }
 
-// Returns the signal-to-noise ratio of the layer's result. Without second moments, of the weights. If
-// `factors` is not empty, the weights of input i were multiplied by factors[i].
+// Returns the signal-to-noise ratio in dB: that of the layer's result or, without second moments, that of its
+// weights. If `factors` is not empty, the weights of input i were multiplied by factors[i].
 double SqnrOf(const std::vector<float>& w, const BlockMatrix& m, const Hessian* hessian,
               const std::vector<float>& factors) {
   double signal = 0, noise = 0;
@@ -156,7 +156,7 @@ class WeightQuantizer {
     TERN_TRY(InferGraph(graph_));
     MakeNamesUnique(graph_);
     TERN_TRY(VerifyGraph(graph_));
-    // Norms before a product take over its factors.
+    // Merges divisions by AWQ factors into the weights of the norms before them.
     if (options_.method == WeightMethod::kAwq) TERN_TRY(Optimize(graph_, optimize).TakeStatus());
     return std::move(report_);
   }
