@@ -1,4 +1,5 @@
-// GreedySearch generates one sequence per prompt. Each step appends the most probable token.
+// GreedySearch generates one sequence per prompt. Each step appends the token with the highest score after
+// the rules, or `pad` from the step that chooses `eos`.
 #include <algorithm>
 #include <numeric>
 

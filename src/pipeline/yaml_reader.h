@@ -34,7 +34,7 @@ class YamlValue {
   const std::string& file() const { return file_; }
   const std::string& scalar() const { return node_.Scalar(); }
 
-  // Returns an error at this place: "FILE, line N: KEY: text".
+  // Returns an error at this place: "FILE, line N: 'KEY': text", without 'KEY' at the top level.
   template <class... A> Status Error(const A&... text) const { return ErrorText(StrCat(text...)); }
 
   Status Text(std::string& out) const;

@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint32_t kPolynomial = 0x82f63b78;  // reversed bits
 
-// tables[k][b] is the checksum of byte b followed by k zero bytes.
+// tables[k][b] is the register after byte b and k zero bytes, starting from 0, without the inversions of
+// Crc32c.
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
 constexpr Tables MakeTables() {

@@ -12,7 +12,7 @@ constexpr int kX = 0, kXScale = 1, kXZero = 2, kW = 3, kWScale = 4, kWZero = 5;
 
 bool IsByte(DType t) { return t == DType::kU8 || t == DType::kI8; }
 
-// The inputs of a run, or the known inputs of a query.
+// The known inputs of a query, with the functions of RunContext that Fill and ZeroOf call.
 struct KnownInputs {
   const KernelQuery& q;
   bool Has(int i) const { return q.Has(i); }
@@ -38,7 +38,8 @@ bool HasData(const Tensor* t) { return t && t->raw(); }
 std::string WhyNotBias(const QuantizedForm& form, const KernelQuery& q, int64_t depth) {
   if (depth > cpu::kMaxByteDepth) return "the sums may exceed 32 bits";
   if (!q.Has(form.bias()) || q.InType(form.bias()) != DType::kI32) return "";
-  if (!q.IsWeight(form.bias()) || !HasData(q.Known(form.bias()))) return "needs a constant i32 bias";
+  if (!q.IsWeight(form.bias()) || !HasData(q.Known(form.bias())))
+    return "the i32 bias is not constant, so the sums may exceed 32 bits";
   const Tensor& bias = *q.Known(form.bias());
   const int64_t room = INT32_MAX - depth * 255 * 128;
   for (int64_t i = 0; i < bias.size(); ++i)
@@ -60,7 +61,8 @@ std::string ByteBound::WhyNot(const QuantizedForm& form, const KernelQuery& q, i
   if (q.Has(residual) && q.OutType(0) != DType::kF32 && !IsByte(q.InType(residual)))
     return "needs a residual of 8 bits";
   if (const std::string why = WhyNotBias(form, q, depth); !why.empty()) return why;
-  // Weights are released only after these kernels have packed them, so released weights fit.
+  // Without data, the weights were released. That happens only after these kernels have packed them, so this
+  // check has already passed.
   const Tensor *w = q.Known(kW), *zero = q.Known(kWZero);
   if (!HasData(w) || (q.Has(kWZero) && !HasData(zero))) return "";
   if (w->dtype() == DType::kI8 && (!zero || AllZero(*zero))) return "";

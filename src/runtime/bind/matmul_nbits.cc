@@ -64,7 +64,8 @@ class Terms {
   BoundEpilogue epilogue_;
 };
 
-// Reads quantized weights of any form. For dynamic quantization, rounds the rows first.
+// Supports all types of weights, with or without zero points. For dynamic quantization, rounds the rows of
+// `a` first.
 class MatMulNBits : public KernelOf<MatMulNBits> {
  public:
   static constexpr const char* kPack = "matmul.nbits";

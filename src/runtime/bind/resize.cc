@@ -116,7 +116,8 @@ double TimeInOrder(const Dims& dims, const std::vector<ResizeAxis>& axes, const 
 }
 
 // Returns the axes that change their size, in the order that takes the least time. For example, images that
-// grow are resampled along rows first, because the pass along columns is faster and has the larger result.
+// grow are resampled along rows first, because the pass along columns is faster and has the larger result. If
+// there are more than kMaxPermuted such axes, they are in the order of ShrinkingFirst.
 std::vector<size_t> FastestOrder(const Dims& dims, const std::vector<ResizeAxis>& axes, bool antialias) {
   constexpr size_t kMaxPermuted = 5;
   std::vector<size_t> order;

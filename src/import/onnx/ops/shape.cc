@@ -1,4 +1,5 @@
-// Converts operators that only move elements, and operators that create or return shapes.
+// Converts operators that move, repeat or pad elements, that return shapes, or that create tensors from a
+// shape or a range.
 #include "import/onnx/converter.h"
 
 namespace tern::onnx {

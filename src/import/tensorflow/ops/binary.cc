@@ -1,4 +1,4 @@
-// Converts functions of two or three tensors that broadcast against each other.
+// Converts functions of two or three tensors that broadcast against each other. Also converts AddN.
 #include <algorithm>
 #include <cmath>
 
@@ -161,7 +161,8 @@ Status ClipByValue(TfNode& n) {
   });
 }
 
-// Casts signed integers to unsigned ones, because Tern shifts only unsigned integers.
+// Shifts signed integers as unsigned ones, because ONNX defines BitShift only for unsigned integers, and the
+// exporter writes shifts as BitShift. Tern itself can shift signed integers.
 Status Shift(TfNode& n, const char* kind) {
   const DType own = n.TypeOf(0);
   if (IsUnsignedInt(own) || std::string_view(kind) == "shift_left") {

@@ -40,8 +40,9 @@ using ByteDepthwiseFunction = void (*)(const ByteDepthwisePart& part);
 struct ByteDepthwiseTable {
   int width;
   // A specialization for a square kernel without dilation, with the same stride on both axes. Weights of a
-  // block are dwords [rows][kernel column][quads][channels, in the order of lanes]. A dword has the weights
-  // of four input rows. `quads` dwords have those of all rows that `rows` output rows read.
+  // block are dwords [output row][kernel column][quad][channels, in the order of lanes]. A quad is four
+  // consecutive input rows; a dword has one weight for each of them (0 for input rows that the output row
+  // does not read). `quads` quads cover all input rows that `rows` output rows read.
   struct Kind {
     int kernel, stride, rows, quads;                                    // rows is the maximum of a call
     ByteDepthwiseFunction run[kByteWidths][kMaxByteDepthwiseRows + 1];  // run[i][r] computes r rows
