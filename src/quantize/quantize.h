@@ -10,7 +10,8 @@
 namespace tern::quantize {
 
 struct Options {
-  // Static quantization.
+  // Static quantization. Weight methods other than nearest also need `calib`, and use `preprocess` and
+  // `samples`.
   std::string calib;                    // a folder or an .npz file with samples
   std::string preprocess = "imagenet";  // pictures: imagenet, none or a .json file
   std::string method = "mse";           // how the ranges of activations are chosen

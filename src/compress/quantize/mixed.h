@@ -11,9 +11,9 @@ struct MixedPrecision {
   double sqnr = 0;  // of the outputs, with these layers in float
 };
 
-// Quantizes all layers, then keeps the most sensitive ones in float, one after the other, until the outputs
-// have a signal-to-noise ratio of `least` dB on the meter's samples. Fails if half of the layers are not
-// enough.
+// Quantizes all layers, then keeps the most sensitive ones in float until the outputs have a signal-to-noise
+// ratio of `least` dB on the meter's samples. The first steps add one layer each, later steps add more. Fails
+// if half of the layers are not enough.
 Result<MixedPrecision> ReachSqnr(const Quantizer& quantizer, ErrorMeter& meter, double least,
                                  const ShowProgress& show);
 

@@ -14,7 +14,8 @@ struct AwqLayer {
 
 // Returns one factor per input for layers that read the same value, whose second moments are `hessian`. The
 // factors are powers of the inputs' magnitudes. The exponent is chosen for the least error of the layers'
-// results, which is measured on some of their outputs. Returns an empty list if no factors reduce the error.
+// results, which is measured on some of their outputs. Returns an empty list if no factors reduce the error
+// by at least 2 %.
 std::vector<float> AwqFactors(const std::vector<AwqLayer>& layers, const BlockFormat& format,
                               const Hessian& hessian, const Workers& workers);
 

@@ -156,7 +156,7 @@ class WeightQuantizer {
     TERN_TRY(InferGraph(graph_));
     MakeNamesUnique(graph_);
     TERN_TRY(VerifyGraph(graph_));
-    // Merges divisions by AWQ factors into the weights of the norms before them.
+    // Merges the factors that Divided inserted into the scales of the norms before them.
     if (options_.method == WeightMethod::kAwq) TERN_TRY(Optimize(graph_, optimize).TakeStatus());
     return std::move(report_);
   }

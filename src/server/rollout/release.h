@@ -49,9 +49,9 @@ struct Release {
   void SetStable(const std::string& version);
 };
 
-// Adds the versions that the release needs to the selection, and removes those that it rejected, unless the
-// version policy names versions. Changes nothing in the selection if no version would remain. Forgets
-// rejected versions that no longer exist.
+// Adds the versions that the release needs to the selection. Removes rejected versions, unless the version
+// policy names versions. Changes nothing in the selection if no version would remain. Forgets rejected
+// versions that no longer exist.
 void SelectForRelease(Release& release, const VersionChoice& choice, std::vector<std::string>& selected);
 
 // Updates the release for the versions that are loaded now, in ascending order and not empty. `automatic`:

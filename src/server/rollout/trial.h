@@ -62,17 +62,18 @@ class Trial {
   void SetStep(size_t step, std::optional<double> weight, Clock::time_point now);
   double weight() const { return weight_.load(std::memory_order_relaxed); }
 
-  // Returns whether the candidate answers this request. The answer is the same for all requests with the same
-  // key, as long as the weight does not fall.
+  // Returns whether the candidate answers this request. While the weight does not change, all requests with
+  // the same key get the same version. While it only rises, a key that gets the candidate keeps it.
   bool PicksCandidate(const Request& request) const;
 
   // Counts a version's answer to a client's request.
   void OnLive(bool candidate, const Outcome& outcome, const std::string& error);
   void OnMirrored(const MirrorResult& result, const std::string& error);
 
-  // Decides what follows at `now`. Before the time-out, kNextStep and kPromote need good verdicts of all
-  // tests that this step can measure, and a step that lasted and answered enough. After a time-out, the
-  // policy decides.
+  // Decides what follows at `now`. Returns kRollback if a test has a bad verdict. kNextStep and kPromote need
+  // good verdicts of all tests that this step can measure, and a step that lasted and answered enough. If
+  // that is not reached before the time-out, on_timeout of the policy decides. With a weight that a person
+  // chose, only kRollback is possible.
   Decision Decide(Clock::time_point now);
   std::vector<TestResult> Tests() const;
   TrialCounts Counts() const;
@@ -95,7 +96,7 @@ class Trial {
 
   mutable std::mutex mutex_;
   TrialCounts counts_;
-  // Answers that wait for one of the other version. At most one of the two has elements.
+  // Answers that wait to be paired with one of the other version. At most one of the two has elements.
   std::deque<Outcome> candidates_, stables_;
   size_t step_ = 0;
   bool by_hand_ = false;

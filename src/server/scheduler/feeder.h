@@ -47,7 +47,7 @@ class Feeder {
   virtual bool HasWork() const { return size() > 0; }
 
   // Ends the sequences of which the back end has executed requests, because it has lost what it kept of them.
-  // Rejects their waiting requests.
+  // Rejects their waiting requests, up to the one that starts a new sequence with the same id.
   virtual void LoseSequences(std::vector<RejectedCall>& /*rejected*/) {}
   // Called when an execution starts on an instance.
   virtual void OnStart(int /*instance*/, const Pick&, Clock::time_point /*now*/) {}

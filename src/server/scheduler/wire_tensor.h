@@ -12,7 +12,8 @@ namespace tern::server {
 std::optional<int64_t> ElementCount(const Dims& dims);
 // Returns the bytes of one element, or 0 for BYTES and for types without a wire form.
 size_t ElementBytes(DType dtype);
-// Returns the bytes of a tensor whose elements have a fixed size (not BYTES), or nullopt on overflow.
+// Returns the bytes of a tensor whose elements have a fixed size (not BYTES), or nullopt on overflow and
+// for negative dims.
 std::optional<uint64_t> FixedBytes(DType dtype, const Dims& dims);
 
 // The result of SkipStrings: the offset behind the last skipped element, and the number of skipped elements.

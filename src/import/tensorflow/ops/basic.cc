@@ -30,7 +30,7 @@ Status Const(TfNode& n) {
   return {};
 }
 
-// The nodes that restore a model read the name of its file from a placeholder.
+// Accepts only the placeholder from which the nodes that restore a model read the name of its file.
 Status Placeholder(TfNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("dtype"));
   if (!n.importer().follows_control() || dtype != DType::kString)
@@ -41,7 +41,7 @@ Status Placeholder(TfNode& n) {
 
 std::shared_ptr<Resource>& ResourceOf(TfNode& n, Resource::Kind kind) {
   std::string shared = n.HasAttr("shared_name") ? n.Text("shared_name") : "";
-  // Debug names of TF2 are unique. Variables of TF1 have the name of their node.
+  // TF2 stores a unique debug name in shared_name. Variables without one have the name of their node.
   if (shared.empty()) shared = n.importer().prefix() + n.name();
   auto& resource = n.model().resources[StrCat(static_cast<int>(kind), ":", shared)];
   if (!resource) {

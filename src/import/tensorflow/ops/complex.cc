@@ -67,7 +67,7 @@ Status Angle(TfNode& n) {
   return {};
 }
 
-// The transform along the last `axes` axes of a tensor of complex numbers.
+// Transforms the last `axes` axes of a tensor of complex numbers.
 Status Fft(TfNode& n, int axes, bool inverse) {
   TERN_TRY(NeedComplex(n));
   Value* x = n.In(0);
@@ -80,7 +80,8 @@ Status Fft(TfNode& n, int axes, bool inverse) {
   return {};
 }
 
-// A real signal, cropped or padded with zeros to fft_length. The last axis keeps half of the spectrum.
+// Transforms a real signal, which is cropped or padded with zeros to fft_length. The last axis keeps half of
+// the spectrum.
 Status Rfft(TfNode& n, int axes) {
   Value* x = n.In(0);
   TERN_ASSIGN(const int rank, n.RankOf(x));
@@ -97,7 +98,7 @@ Status Rfft(TfNode& n, int axes) {
   return {};
 }
 
-// Completes the half of the spectrum by symmetry: element -k is the conjugate of element k.
+// Completes the spectrum by symmetry (element -k is the conjugate of element k) and transforms it back.
 Status Irfft(TfNode& n, int axes) {
   TERN_TRY(NeedComplex(n));
   Value* x = n.In(0);
@@ -112,7 +113,7 @@ Status Irfft(TfNode& n, int axes) {
     x = n.Op("DFT", {x, size, n.b.Scalar(DType::kI64, static_cast<double>(last - i))}, {{"inverse", true}});
   }
   const int64_t half = length / 2 + 1;
-  // Crops or pads the spectrum to its half.
+  // Crops or pads the spectrum to `half` elements.
   Value* missing = n.Binary("sub", n.b.Ints({half}), n.DimOf(x, last));
   x = n.Op("Pad", {x, n.Concat({n.b.Ints({0}), missing}, 0), nullptr, n.b.Ints({last})});
   const int64_t mirrored = length - half;

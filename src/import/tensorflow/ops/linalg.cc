@@ -35,7 +35,7 @@ Value* Diagonal(TfNode& n, Value* x, Value* padding) {
   return n.Op("Where", {DiagonalMask(n, size, size, 0), n.Unsqueeze(x, {-1}), padding});
 }
 
-// Fails if input k of the versions V2 and V3 selects other diagonals than the main one.
+// Fails if input k of the versions V2 and V3 selects diagonals other than the main one.
 Status MainDiagonal(TfNode& n, int k_input) {
   TERN_ASSIGN(const auto k, n.Longs(k_input, "k"));
   for (const int64_t d : k)
@@ -59,7 +59,7 @@ Status MatrixDiag(TfNode& n) {
   return {};
 }
 
-// Extracts the diagonal of the top left square by a sum over the columns.
+// Extracts the main diagonal, which is that of the top left square.
 Status MatrixDiagPart(TfNode& n) {
   if (n.InputCount() > 1) TERN_TRY(MainDiagonal(n, 1));
   Value* x = n.In(0);
@@ -84,7 +84,7 @@ Status MatrixSetDiag(TfNode& n) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   if (rank < 2) return n.Bad("the input is no matrix");
   Value *rows = n.DimOf(x, rank - 2), *columns = n.DimOf(x, rank - 1);
-  // The diagonal may be shorter than the rows.
+  // The diagonal may have fewer elements than the matrix has rows.
   Value* missing = n.Binary("sub", rows, n.DimOf(diagonal, rank - 2));
   Value* padded =
       n.Op("Pad", {diagonal, n.Concat({n.b.Ints({0}), missing}, 0), nullptr, n.b.Ints({rank - 2})});

@@ -20,7 +20,7 @@ Status Product(TfNode& n, const char* transpose_a, const char* transpose_b) {
   return {};
 }
 
-// Tern's Einsum takes letters, and blanks are not allowed.
+// Removes the blanks of the equation, which Tern's Einsum does not allow.
 Status Einsum(TfNode& n) {
   for (int i = 0; i < n.InputCount(); ++i)
     if (n.IsComplex(i)) return n.NotYet("complex numbers");

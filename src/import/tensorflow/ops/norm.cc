@@ -1,4 +1,4 @@
-// Converts normalisation, biases and softmax.
+// Converts normalization, biases, softmax and losses.
 #include "import/tensorflow/layout.h"
 #include "import/tensorflow/ops/elementwise.h"
 #include "import/tensorflow/ops/window.h"
@@ -21,7 +21,7 @@ Status TrainingNorm(TfNode& n, Value* x, bool first) {
   Value* y = n.Binary("mul", n.Binary("div", d, root), n.Unsqueeze(n.In(1), spread));
   y = n.Cast(n.Binary("add", y, n.Unsqueeze(n.In(2), spread)), x->type.dtype);
   WindowOutput(n, 0, y, first);
-  // TensorFlow returns the unbiased variance.
+  // Output 2 is the unbiased variance. Output 4 is the biased variance, which divides by the count.
   Value* count = n.Cast(n.Binary("div", n.Op("Size", {x}), n.Scalar(n.DimOf(x, 1))), wide);
   Value* unbiased =
       n.Binary("div", count, n.Binary("max", n.Binary("sub", count, n.Like(count, 1)), n.Like(count, 1)));

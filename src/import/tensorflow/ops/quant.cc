@@ -17,7 +17,8 @@ Range Nudge(TfNode& n, Value* min, Value* max, double low, double high) {
   const auto number = [&](double v) { return n.b.Scalar(DType::kF32, v); };
   Value* scale = n.Binary("div", n.Binary("sub", max, min), number(high - low));
   Value* zero = n.Binary("sub", number(low), n.Binary("div", min, scale));
-  // Rounds ties up. For positive values, which are not clamped below, this equals rounding away from zero.
+  // Rounds ties up. TensorFlow rounds ties away from zero. The two differ for negative values only, which are
+  // clamped to `low` afterwards.
   Value* rounded = n.Unary("floor", n.Binary("add", zero, number(0.5)));
   rounded = n.Binary("min", n.Binary("max", rounded, number(low)), number(high));
   return {n.Binary("mul", n.Binary("sub", number(low), rounded), scale),

@@ -7,7 +7,8 @@
 namespace tern::tensorflow {
 namespace {
 
-// Returns the value from which a reduction starts, which is the result of an empty segment.
+// Returns the value from which a reduction starts. In unsorted operators, it is the result of an empty
+// segment.
 double Start(DType dtype, std::string_view kind) {
   if (kind == "prod" || kind == "mul") return 1;
   if (kind != "max" && kind != "min") return 0;

@@ -7,7 +7,8 @@
 namespace tern::tensorflow {
 namespace {
 
-// Returns the shape without the last axis of a complex tensor, because TensorFlow has no such axis.
+// Returns the shape that the tensor has in TensorFlow: without the last axis of a complex tensor, which holds
+// the parts.
 Value* ShapeAt(TfNode& n, int i) {
   if (n.IsComplex(i)) return n.Op("Shape", {n.In(i)}, {{"end", -1}});
   return n.ShapeOf(n.In(i));
@@ -315,7 +316,7 @@ Status ReverseV1(TfNode& n) {
   return Reverse(n, axes);
 }
 
-// Moves the first k elements of an axis to its end, for each axis.
+// For each of the axes, moves the first (-shift mod dim) elements to its end.
 Status Roll(TfNode& n) {
   TERN_ASSIGN(const auto shifts, n.Longs(1, "shift"));
   TERN_ASSIGN(const auto axes, n.Longs(2, "axis"));
