@@ -15,7 +15,7 @@ struct SaveFormat {
 Status CheckTarget(const std::string& path, const std::string& source);
 // Writes the graph. `source` is the file that the graph was loaded from; a .tern file stores its checksum.
 // Returns the number of nodes in the written file, which for ONNX may differ from that of the graph. If
-// writing fails, no file is left.
+// writing fails, a file that exists at `path` is not changed.
 Result<int64_t> SaveModel(const Graph& graph, const std::string& path, const std::string& source,
                           const SaveFormat& format = {});
 

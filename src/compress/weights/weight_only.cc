@@ -156,7 +156,8 @@ class WeightQuantizer {
     TERN_TRY(InferGraph(graph_));
     MakeNamesUnique(graph_);
     TERN_TRY(VerifyGraph(graph_));
-    // Merges the factors that Divided inserted into the scales of the norms before them.
+    // Fuses the multiplications that Divided inserted with the nodes before them, such as a LayerNorm without
+    // scale and bias.
     if (options_.method == WeightMethod::kAwq) TERN_TRY(Optimize(graph_, optimize).TakeStatus());
     return std::move(report_);
   }

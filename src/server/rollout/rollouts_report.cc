@@ -32,8 +32,8 @@ constexpr CounterRow kCounters[] = {
      &VersionCounters::errors},
     {"tern_rollout_disagreements_total", "Copies whose outputs differ from the stable version's", nullptr,
      &VersionCounters::differ},
-    {"tern_rollout_copies_dropped_total", "Copies that were not sent because too many waited", nullptr,
-     &VersionCounters::dropped},
+    {"tern_rollout_copies_dropped_total", "Copies that were not sent because too many copies or bytes waited",
+     nullptr, &VersionCounters::dropped},
 };
 
 }  // namespace
