@@ -6,6 +6,7 @@
 #include "ir/state.h"
 #include "server/generate/row_batch.h"
 #include "server/generate/sampler.h"
+#include "server/generate/select_scores.h"
 
 namespace tern::server {
 namespace {
@@ -66,6 +67,7 @@ Result<std::shared_ptr<const CausalModel>> CausalModel::Create(std::unique_ptr<G
   session.threads = options.threads;
   session.precision = options.precision;
   session.states = "auto";
+  TERN_TRY(SelectScores(*graph));
   TERN_ASSIGN(model->session_, Session::Create(std::move(graph), session));
   TERN_TRY(model->FindPorts());
   TERN_TRY(model->FindStates());
@@ -87,21 +89,8 @@ DType CausalModel::InputType(int input) const {
 }
 
 Status CausalModel::FindPorts() {
-  for (int i = 0; i < session_->InputCount(); ++i) {
-    if (session_->IsStateInput(i)) continue;
-    const Value& v = *session_->graph().inputs()[static_cast<size_t>(i)];
-    if (!v.type.tensor() || !IsInt(v.type.dtype) || (v.type.shape.ranked && v.type.shape.rank() != 2))
-      return Unsupported(
-          "input ", TypeText(v),
-          "; a model that generates text has integer inputs [batch, tokens] besides its states");
-    int& port = Mentions(v.name, "mask")       ? ports_.mask
-                : Mentions(v.name, "position") ? ports_.positions
-                                               : ports_.ids;
-    if (port >= 0)
-      return Unsupported("input '", v.name,
-                         "' is a second input for token ids, mask or positions; a model has one of each");
-    port = i;
-  }
+  for (int i = 0; i < session_->InputCount(); ++i)
+    if (!session_->IsStateInput(i)) TERN_TRY(FindPort(i));
   for (int i = 0; i < session_->OutputCount(); ++i) {
     if (session_->IsStateOutput(i)) continue;
     const Value& v = *session_->graph().outputs()[static_cast<size_t>(i)];
@@ -112,6 +101,25 @@ Status CausalModel::FindPorts() {
   const Value& scores = *session_->graph().outputs()[static_cast<size_t>(ports_.scores)];
   if (!scores.type.tensor() || !IsFloat(scores.type.dtype))
     return Unsupported("output ", TypeText(scores), ", must be floats [batch, tokens, vocabulary]");
+  return {};
+}
+
+Status CausalModel::FindPort(int input) {
+  const Value& v = *session_->graph().inputs()[static_cast<size_t>(input)];
+  if (v.name == kScorePositions) {
+    ports_.positions_of_scores = input;
+    return {};
+  }
+  if (!v.type.tensor() || !IsInt(v.type.dtype) || (v.type.shape.ranked && v.type.shape.rank() != 2))
+    return Unsupported("input ", TypeText(v),
+                       "; a model that generates text has integer inputs [batch, tokens] besides its states");
+  int& port = Mentions(v.name, "mask")       ? ports_.mask
+              : Mentions(v.name, "position") ? ports_.positions
+                                             : ports_.ids;
+  if (port >= 0)
+    return Unsupported("input '", v.name,
+                       "' is a second input for token ids, mask or positions; a model has one of each");
+  port = input;
   return {};
 }
 

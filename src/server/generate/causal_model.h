@@ -20,6 +20,7 @@ struct CausalOptions {
 struct CausalPorts {
   int ids = -1, mask = -1, positions = -1;
   int scores = -1;
+  int positions_of_scores = -1;  // the tokens of a run after which scores are computed; see SelectScores
 };
 
 // Immutable, except for the plans that its sessions share. Thread-safe.
@@ -54,6 +55,7 @@ class CausalModel {
  private:
   CausalModel() = default;
   Status FindPorts();
+  Status FindPort(int input);
   Status FindStates();
   Status TryOneToken();
   // Compares rows of a batch with sequences that run alone. Compiles the plans of all batch sizes.

@@ -63,8 +63,9 @@ Status GenerationEngine::ReadPart(Active& active, int threads) {
   last_part_ = std::min(width, left);
   std::vector<int64_t> tokens(static_cast<size_t>(width));
   std::copy_n(prompt.begin() + active.read, last_part_, tokens.begin());
-  TERN_TRY(batch.Run(tokens, width, {last_part_}, threads));
-  if (active.generation->options.prompt_logprobs) {
+  const bool all_scores = active.generation->options.prompt_logprobs;
+  TERN_TRY(batch.Run(tokens, width, {last_part_}, threads, all_scores));
+  if (all_scores) {
     if (active.read == 0) active.logprobs.push_back({{prompt[0], 0}, false, {}});
     for (int64_t i = 0; i < last_part_ && active.read + i + 1 < static_cast<int64_t>(prompt.size()); ++i) {
       TERN_ASSIGN(const float* scores, batch.Scores(0, i));

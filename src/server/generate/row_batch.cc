@@ -169,8 +169,18 @@ Status RowBatch::Bind(int input, const std::vector<int64_t>& values, int64_t wid
   return session_->BindInput(input, Datum(std::move(tensor)));
 }
 
+Status RowBatch::BindScores(int64_t count, const std::vector<int64_t>& valid, bool all) {
+  first_score_ = 0, score_count_ = count;
+  const int input = model_->ports().positions_of_scores;
+  if (input < 0) return {};
+  if (!all && rows() == 1) first_score_ = std::max<int64_t>(0, valid[0] - 1), score_count_ = 1;
+  Tensor tensor(DType::kI64, {score_count_});
+  for (int64_t i = 0; i < score_count_; ++i) tensor.data<int64_t>()[i] = first_score_ + i;
+  return session_->BindInput(input, Datum(std::move(tensor)));
+}
+
 Status RowBatch::Run(const std::vector<int64_t>& tokens, int64_t count, const std::vector<int64_t>& valid,
-                     int threads) {
+                     int threads, bool all_scores) {
   const int64_t total = length_ + count;
   std::vector<int64_t> positions, mask;
   mask.reserve(static_cast<size_t>(rows() * total));
@@ -188,10 +198,10 @@ Status RowBatch::Run(const std::vector<int64_t>& tokens, int64_t count, const st
   TERN_TRY(Bind(model_->ports().ids, tokens, count));
   TERN_TRY(Bind(model_->ports().mask, mask, total));
   TERN_TRY(Bind(model_->ports().positions, positions, count));
+  TERN_TRY(BindScores(count, valid, all_scores));
   scores_ = Tensor();
   TERN_TRY(session_->Run());
   length_ = total;
-  run_count_ = count;
   for (int64_t row = 0; row < rows(); ++row) {
     auto& row_mask = mask_[static_cast<size_t>(row)];
     const int64_t fresh = valid[static_cast<size_t>(row)];
@@ -205,9 +215,11 @@ Status RowBatch::Run(const std::vector<int64_t>& tokens, int64_t count, const st
 Result<const float*> RowBatch::Scores(int64_t row, int64_t i) {
   const Datum& datum = session_->Output(model_->ports().scores);
   if (!datum.is_tensor() || datum.tensor.rank() != 3 || datum.tensor.dim(0) != rows() ||
-      datum.tensor.dim(1) != run_count_ || datum.tensor.dim(2) < 1 || !IsFloat(datum.tensor.dtype()))
+      datum.tensor.dim(1) != score_count_ || datum.tensor.dim(2) < 1 || !IsFloat(datum.tensor.dtype()))
     return InvalidModel("the model's scores are ", datum.Describe(), ", must be floats [", rows(), ",",
-                        run_count_, ",vocabulary]");
+                        score_count_, ",vocabulary]");
+  if (i < first_score_ || i >= first_score_ + score_count_)
+    return Status(Code::kInternal, StrCat("there are no scores after token ", i, " of the run"));
   const int64_t vocabulary = datum.tensor.dim(2);
   if (!scores_.defined()) {
     scores_ = datum.tensor.Contiguous();
@@ -218,7 +230,7 @@ Result<const float*> RowBatch::Scores(int64_t row, int64_t i) {
       scores_ = floats;
     }
   }
-  return scores_.data<const float>() + (row * run_count_ + i) * vocabulary;
+  return scores_.data<const float>() + (row * score_count_ + i - first_score_) * vocabulary;
 }
 
 }  // namespace tern::server

@@ -37,10 +37,11 @@ class RowBatch {
   int64_t longest() const;
 
   // Appends `count` tokens to each row. The first valid[r] of them are tokens of row r, the others padding.
-  // `tokens` has rows() * count elements.
+  // `tokens` has rows() * count elements. `all_scores`: computes the scores after all tokens, and not only
+  // after the last token of the row, if the batch has one row.
   Status Run(const std::vector<int64_t>& tokens, int64_t count, const std::vector<int64_t>& valid,
-             int threads);
-  // Returns the scores after token i of the last run.
+             int threads, bool all_scores = false);
+  // Returns the scores after token i of the last run, if they were computed.
   Result<const float*> Scores(int64_t row, int64_t i);
   int64_t vocabulary() const { return scores_.defined() ? scores_.dim(2) : 0; }  // after Scores
 
@@ -55,13 +56,15 @@ class RowBatch {
   static void CopyPieces(const View& to, int64_t to_row, const View& from, int64_t from_row,
                          const std::vector<Piece>& pieces);
   Status Bind(int input, const std::vector<int64_t>& values, int64_t width);
+  Status BindScores(int64_t count, const std::vector<int64_t>& valid, bool all);
 
   const std::shared_ptr<const CausalModel> model_;
   std::unique_ptr<Session> session_;
-  int64_t length_ = 0, run_count_ = 0;
-  std::vector<std::vector<uint8_t>> mask_;  // [row][position]
-  std::vector<int64_t> used_;               // [row]
-  Tensor scores_;                           // of the last run, as f32
+  int64_t length_ = 0;
+  int64_t first_score_ = 0, score_count_ = 0;  // tokens of the last run that have scores
+  std::vector<std::vector<uint8_t>> mask_;     // [row][position]
+  std::vector<int64_t> used_;                  // [row]
+  Tensor scores_;                              // of the last run, as f32
 };
 
 }  // namespace tern::server
