@@ -8,6 +8,7 @@
 #include <set>
 
 #include "data/json_writer.h"
+#include "data/utf8.h"
 
 namespace tern::server {
 namespace {
@@ -21,17 +22,17 @@ template <class... A> Status ErrorAt(const YAML::Node& node, const A&... text) {
   return InvalidArgument("line ", mark.line + 1, ": ", text...);
 }
 
-// Names appear in logs and metrics.
+// Names appear in logs and metrics, which are UTF-8.
 bool IsPlain(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxValue && std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
-  });
+  return !text.empty() && text.size() <= kMaxValue && data::DecodeUtf8(text) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; });
 }
 
 Status ReadText(const YAML::Node& value, const char* key, std::string& out) {
   if (!value.IsScalar() || !IsPlain(value.Scalar()))
     return ErrorAt(value, "'", key, "' must be a text of 1 to ", kMaxValue,
-                   " bytes without control characters");
+                   " bytes of UTF-8 without control characters");
   out = value.Scalar();
   return {};
 }

@@ -50,6 +50,7 @@ TEST(AccessFile, RefusesMistakes) {
       {"- name: a\n  role: [infer]\n" + hash, "unknown key 'role'"},
       {"- name: a\n  name: b\n  roles: [infer]\n" + hash, "repeated"},
       {"- name: \"a\\nb\"\n  roles: [infer]\n" + hash, "control characters"},
+      {"- name: a\xFF\n  roles: [infer]\n" + hash, "of UTF-8"},
       {"- name: a\n  roles: [infer]\n  hash: secret\n", "line 3: 'hash' must be 'sha256:'"},
       {"- name: a\n  roles: [infer]\n  san: trainer\n", "must begin with DNS:"},
       {"- name: a\n  roles: [infer]\n  expires: tomorrow\n" + hash, "'tomorrow' is not a time"},
