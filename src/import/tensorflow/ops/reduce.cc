@@ -1,5 +1,6 @@
 // Converts reductions, searches along an axis and cumulative functions.
 #include <algorithm>
+#include <limits>
 
 #include "import/tensorflow/layout.h"
 #include "import/tensorflow/ops/elementwise.h"
@@ -124,7 +125,12 @@ Converter Cumulative(const char* kind) {
 // log(cumsum(exp(x - m))) + m, where m is the largest element along the axis.
 Status CumulativeLogsumexp(TfNode& n) {
   Value *x = n.In(0), *axis = n.Op("Reshape", {n.In(1), n.b.Ints({})});
+  // The least finite number instead of -inf, because -inf - -inf is NaN.
+  const double least = x->type.dtype == DType::kF64   ? std::numeric_limits<double>::lowest()
+                       : x->type.dtype == DType::kF16 ? -65504.0
+                                                      : -3.3895313892515355e38;
   Value* m = n.Op("Reduce", {x, n.Vector(axis)}, {{"kind", "max"}});
+  m = n.Binary("max", m, n.Like(m, least));
   Value* sum = n.Op("Cumulative", {n.Unary("exp", n.Binary("sub", x, m)), axis},
                     {{"exclusive", n.Bool("exclusive")}, {"reverse", n.Bool("reverse")}});
   Value* y = n.Binary("add", n.Unary("log", sum), m);

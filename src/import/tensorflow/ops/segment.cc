@@ -20,6 +20,16 @@ double Start(DType dtype, std::string_view kind) {
       return low ? -std::numeric_limits<double>::max() : std::numeric_limits<double>::max();
     case DType::kF16:
       return low ? -65504.0 : 65504.0;
+    case DType::kBF16:
+      return low ? -3.3895313892515355e38 : 3.3895313892515355e38;
+    case DType::kU8:
+      return low ? 0 : UINT8_MAX;
+    case DType::kU16:
+      return low ? 0 : UINT16_MAX;
+    case DType::kU32:
+      return low ? 0 : UINT32_MAX;
+    case DType::kU64:
+      return low ? 0 : 18446744073709549568.0;  // the largest f64 that fits
     case DType::kI8:
       return low ? -128 : 127;
     case DType::kI16:
