@@ -1,5 +1,5 @@
-// Finds the model's inputs and outputs that a pipeline uses: by the name that it gives, else by type and
-// name.
+// Finds the model's inputs and outputs that a pipeline uses. If the pipeline does not name one, finds it by
+// its type and by words in its name, such as "mask".
 #pragma once
 #include <set>
 

@@ -11,7 +11,7 @@ namespace tern {
 using Strides = std::vector<Dim>;
 
 // Returns the strides of the index tensor v, so that v[i, j, …] = strides[0] * i + strides[1] * j + …. The
-// stride of a dim of size 1 is 0. Returns nullopt if it cannot prove that v is linear.
+// stride of a dim of size 1 may be any number. Returns nullopt if it cannot prove that v is linear.
 std::optional<Strides> LinearIndex(const Value* v);
 // v is an index tensor of GatherND, so each row of its last axis is an index tuple. Returns the strides of
 // v[…, k] for each k. Returns nullopt if v is neither a constant nor a Concat, or if it cannot prove that

@@ -21,15 +21,17 @@ struct TuneReport {
 };
 
 // Returns the key of a measurement. It contains the op, its attributes, a hash of the subgraphs, and the
-// types and dims of operands and results. It also says which operands are weights, and contains the number of
-// threads and the precision.
+// types and dims of operands and results. It also says which operands are weights, which others are known
+// when the plan is built, and whether sums of integers must be exact. It contains the number of threads and
+// the precision.
 std::string NodeKey(const KernelQuery& query, int threads);
 
 // A model has one tuner, which its sessions share. Thread-safe. One session measures at a time. Find and
 // Report do not wait for the session that measures.
 class Tuner {
  public:
-  // Returns null if the options have neither a time budget nor a cache folder.
+  // Returns null if the options have neither a time budget nor a cache folder, or if they select the
+  // reference evaluator.
   static std::shared_ptr<Tuner> For(const SessionOptions& options);
   explicit Tuner(const SessionOptions& options);
   Tuner(const Tuner&) = delete;

@@ -70,7 +70,7 @@ void FailureLimit::Add(uint64_t address, Clock::time_point now) {
     if (candidate.empty < entry->empty) entry = &candidate;
   }
   if (entry->address != address) *entry = {address, now};
-  // A bucket that overflows stays full, so that a block ends when its address is quiet for a while.
+  // A full bucket does not become fuller, so an address is blocked for at most gap_ after its last failure.
   entry->empty = std::min(std::max(entry->empty, now) + gap_, now + Depth());
 }
 

@@ -1,4 +1,4 @@
-// A thread that ends the waiting of requests whose time-out passes while their model is loaded.
+// A thread that answers requests whose time-out passes while they wait for their model to load.
 #pragma once
 #include <memory>
 #include <thread>
@@ -23,10 +23,12 @@ class HoldTimer {
   HoldTimer& operator=(const HoldTimer&) = delete;
   // Calls Expire at `time`, if the object still exists then.
   void Add(Clock::time_point time, std::weak_ptr<Expiring> object);
-  size_t size() const;  // calls to come
+  size_t size() const;  // number of Adds whose time has not come yet
 
  private:
-  struct State;  // shared with the thread, which may destroy the timer together with an object
+  // Shared with the thread. The thread may release the last reference to an object that owns this timer. The
+  // State then outlives the timer.
+  struct State;
   const std::shared_ptr<State> state_;
   std::thread thread_;
 };

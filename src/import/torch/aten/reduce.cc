@@ -12,7 +12,7 @@ struct Target {
   bool keep;
 };
 
-// Reads self, dim and keepdim. Without dim, or with an empty list, all axes are reduced.
+// Reads dim and keepdim for a reduction of x. Without dim, or with an empty list, all axes are reduced.
 Target TargetOf(AtenNode& n, Value* x) {
   const Arg& dim = n.Get("dim");
   const int rank = x->type.shape.rank();
@@ -64,7 +64,7 @@ Value* Position(AtenNode& n, Value* x, const char* kind, int64_t axis, bool keep
   return n.b.Op("ArgReduce", {x}, {{"kind", kind}, {"axis", axis}, {"keep_dims", keep}});
 }
 
-// Converts max and min. They reduce all elements, or a dim, and then also return positions.
+// Converts max and min. Without dim, they reduce all elements. With dim, they also return positions.
 Status Extreme(AtenNode& n, const char* kind) {
   Value* x = n.In("self");
   Emit e(n.b);

@@ -8,7 +8,7 @@ struct LayerNormParams {
   int64_t rows = 0, n = 0;
   float epsilon = 0;
   const float *scale = nullptr, *bias = nullptr;  // n elements each, or null
-  float *mean = nullptr, *inv_std = nullptr;      // one element per row each, or null
+  float *mean = nullptr, *inv_std = nullptr;      // results, one element per row each, or null
 };
 
 struct Moments {
@@ -16,7 +16,7 @@ struct Moments {
 };
 
 struct NormTable {
-  // Normalize rows [begin, end).
+  // Normalize rows [begin, end). rms ignores bias, mean and inv_std.
   void (*layer)(const LayerNormParams& p, const float* x, float* y, int64_t begin, int64_t end);
   void (*rms)(const LayerNormParams& p, const float* x, float* y, int64_t begin, int64_t end);
   Moments (*moments)(const float* x, int64_t n);
