@@ -1,7 +1,7 @@
 // Reads test cases from .case files. A case is a node, its operands, and its expected results.
 //
-//   op Activation kind="leaky_relu" alpha=0.1     the op of the cases below and its attributes, as in the text
-//                                                 form of graphs
+//   op Activation kind="leaky_relu" alpha=0.1     the op of the cases below, and its attributes as in
+//                                                 the text form of graphs
 //   in x f32[5] = -2 -1 0 3 nan                   an input; `= rand(SEED,LOW,HIGH)` sets random numbers
 //   const w f32[2] = 1 2                          an input that is a constant of the graph
 //   absent                                        an optional input that the node omits
