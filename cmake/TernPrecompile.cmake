@@ -24,7 +24,10 @@ endfunction()
 
 # tern_precompile_module(NAME): sets the precompiled headers of the module tern_NAME.
 function(tern_precompile_module name)
-  if(name MATCHES "^(base|core|data|kernels|server)$")
+  if(name STREQUAL server)
+    tern_precompile(tern_server tern_server ${TERN_STANDARD_HEADERS} <array> <atomic> <chrono> <condition_variable> <deque> <mutex> <sstream>
+                    <thread> <server/core/call.h> <server/core/model_config.h> <server/core/signatures.h> <server/core/statistics.h>)
+  elseif(name MATCHES "^(base|core|data|kernels)$")
     tern_precompile(tern_${name} tern_base ${TERN_STANDARD_HEADERS})
   elseif(name STREQUAL ops)
     tern_precompile(tern_ops tern_ops ${TERN_STANDARD_HEADERS} <ir/eval_context.h> <ir/infer_context.h> <ir/op_def.h>)

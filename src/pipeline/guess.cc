@@ -15,7 +15,12 @@ std::string Describe(const std::vector<Value*>& values) {
   return out;
 }
 
-// Returns comment lines for the model's outputs that no step reads, so that a reader can add them.
+bool IsOneLine(const std::string& text) {
+  return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+}
+
+// Returns comment lines for the model's outputs that no step reads, so that a reader can add them. Leaves out
+// outputs with a name that would end the comment.
 std::string OtherOutputs(const Spec& spec, const Graph& graph) {
   std::string out;
   for (const Value* value : graph.outputs()) {
@@ -27,7 +32,7 @@ std::string OtherOutputs(const Spec& spec, const Graph& graph) {
       used |= (tensor && tensor->name == value->name) ||
               (boxes && (boxes->boxes == value->name || boxes->scores == value->name));
     }
-    if (used) continue;
+    if (used || !IsOneLine(value->name)) continue;
     out += StrCat("  # ", Quoted(value->name), ":    # not guessed: ", value->type.ToString(),
                   "; without '#', clients get this tensor\n");
     out += StrCat("  #   - tensor: ", Quoted(value->name), "\n");

@@ -70,9 +70,20 @@ void ServeTool::Declare(Args& args) {
   args.Option("--config", config_, "FILE", "YAML file with any of these settings");
 }
 
+// The folder "." has the name that it has in its parent.
 std::string NameOf(const std::string& model) {
-  const auto path = std::filesystem::path(model).lexically_normal();
+  std::error_code error;
+  const auto path = std::filesystem::absolute(model, error).lexically_normal();
   return (path.has_filename() ? path : path.parent_path()).stem().string();
+}
+
+// Returns the value of --model for a model without a name.
+Result<std::string> NamedModel(const std::string& model) {
+  const std::string name = NameOf(model);
+  if (name.find('=') != name.npos)
+    return InvalidArgument("the name '", name,
+                           "' of the model contains '='; choose another with --model NAME=PATH");
+  return StrCat(name, "=", model);
 }
 
 std::vector<server::BuiltinFile> Builtin() {
@@ -92,7 +103,10 @@ Result<int> ServeTool::Run(const Args& args) {
       command.flags.emplace_back(row.name, setting.flag ? "true" : "false");
     for (const std::string& value : setting.values) command.flags.emplace_back(row.name, value);
   }
-  if (!model_.empty()) command.flags.emplace_back("model", StrCat(NameOf(model_), "=", model_));
+  if (!model_.empty()) {
+    TERN_ASSIGN(std::string named, NamedModel(model_));
+    command.flags.emplace_back("model", std::move(named));
+  }
   if (!config_.empty()) command.flags.emplace_back("config", config_);
   command.builtin = Builtin();
   command.builtin_name = "digits";

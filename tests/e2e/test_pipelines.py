@@ -141,11 +141,13 @@ class Init(PipelineTest):
 
     def test_outputs_that_no_step_reads_are_comments(self):
         nodes = [helper.make_node("GlobalAveragePool", ["x"], ["p"]), helper.make_node("Flatten", ["p"], ["scores"]), helper.make_node("Relu", ["x"], ["map"])]
-        dims = ["N", 3, 32, 32]
-        model = self.save(make_model(nodes, {"x": (FLOAT, dims)}, {"scores": (FLOAT, ["N", 3]), "map": (FLOAT, dims)}))
+        dims, lines = ["N", 3, 32, 32], "two\nlabels: none.txt"
+        nodes.append(helper.make_node("Neg", ["x"], [lines]))
+        model = self.save(make_model(nodes, {"x": (FLOAT, dims)}, {"scores": (FLOAT, ["N", 3]), "map": (FLOAT, dims), lines: (FLOAT, dims)}))
         file = self.dir / "two.yaml"
         text = self.ok("pipeline", "init", model, "-o", "-").stdout
         self.assertIn("top_k: 3\n", text)  # there are only 3 classes
+        self.assertNotIn("none.txt", text)  # it would be a line of its own
         file.write_text(text.replace("  # \"map\"", "  \"map\"").replace("  #   -", "    -"))
         results = self.json("run", model, "--input", DIGITS / "samples/7_0.png", "--pipeline", file, "--json")["results"][0]
         self.assertEqual(sorted(results), ["label", "map"])

@@ -18,7 +18,7 @@ import unittest
 
 import numpy as np
 
-from serving import ROOT, SIMPLE_CONFIG, ServeTest, identity, infer_body, simple, slow, wait_for
+from serving import ROOT, SIMPLE_CONFIG, Server, ServeTest, identity, infer_body, simple, slow, wait_for
 from support import TERN, run
 
 
@@ -122,6 +122,14 @@ class Serve(ServeTest):
             self.assertEqual(server.json("GET", "/v2/models/digits/ready")[0], 200)
         self.assertRegex(server.text(), r"curl \S*/v2/models/digits/infer -H 'Content-Type: application/octet-stream' --data-binary @FILE   # input 'image'")
         self.refused("serve", "--model", self.dir / "nets/digits/digits.onnx", says=f"such as digits={self.dir}/nets/digits/digits.onnx")
+        self.refused("serve", "digits=digits.onnx", says=["'digits=digits'", "--model NAME=PATH"])
+        tern, folder = pathlib.Path(TERN).resolve(), self.dir / "here"
+        folder.mkdir()
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.dir / "nets/digits")
+        server = Server(folder, ".", tern=tern)
+        self.addCleanup(server.kill)
+        self.assertEqual(server.start().json("GET", "/v2/models/digits/ready")[0], 200)
 
     def test_second_signal_exits_at_once(self):
         server = self.serve("--model", f"slow={self.save(slow())}", "--exit-timeout-secs", "30")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "server/core/not_ready.h"
 #include "server/scheduler/call_queue.h"
 #include "server/scheduler/execution.h"
 
@@ -10,11 +11,6 @@ namespace tern::server {
 namespace {
 
 constexpr std::chrono::milliseconds kDrainPoll{2};
-
-Status NotReady(const ModelVersion& model) {
-  return Unavailable("Request for unknown model: '", model.config().name, "' version ", model.version(),
-                     " is not at ready state");
-}
 
 // Returns when a request that arrives now no longer wants to wait. Other than in the queue of a loaded model,
 // the time-out of the request always counts.

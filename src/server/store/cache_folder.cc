@@ -208,7 +208,9 @@ std::shared_ptr<const void> CacheFolder::Keep(const std::string& folder, const s
   if (path.parent_path() != root_ + "/copies") return nullptr;
   const auto user = std::make_shared<const char>();
   const std::lock_guard<std::mutex> lock(mutex_);
-  uses_[path.filename()].push_back({version, user});
+  std::vector<Use>& uses = uses_[path.filename()];
+  std::erase_if(uses, [](const Use& use) { return use.user.expired(); });
+  uses.push_back({version, user});
   return user;
 }
 

@@ -126,9 +126,10 @@ Converter Cumulative(const char* kind) {
 Status CumulativeLogsumexp(TfNode& n) {
   Value *x = n.In(0), *axis = n.Op("Reshape", {n.In(1), n.b.Ints({})});
   // The least finite number instead of -inf, because -inf - -inf is NaN.
-  const double least = x->type.dtype == DType::kF64   ? std::numeric_limits<double>::lowest()
-                       : x->type.dtype == DType::kF16 ? -65504.0
-                                                      : -3.3895313892515355e38;
+  const double least = x->type.dtype == DType::kF64    ? std::numeric_limits<double>::lowest()
+                       : x->type.dtype == DType::kF16  ? -65504.0
+                       : x->type.dtype == DType::kBF16 ? -3.3895313892515355e38
+                                                       : std::numeric_limits<float>::lowest();
   Value* m = n.Op("Reduce", {x, n.Vector(axis)}, {{"kind", "max"}});
   m = n.Binary("max", m, n.Like(m, least));
   Value* sum = n.Op("Cumulative", {n.Unary("exp", n.Binary("sub", x, m)), axis},

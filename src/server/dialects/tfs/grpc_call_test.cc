@@ -96,9 +96,12 @@ TEST_F(TfsGrpcTest, ShortMessagesThatStandForMoreLeaveTheLoop) {
   EXPECT_EQ(stream.Parse<PredictResponse>().outputs().at("OUTPUT0").float_val(31), 7);
 }
 
-bool Stands(GrpcMethod method, const google::protobuf::Message& message) {
-  std::string bytes = message.SerializeAsString();
+bool Stands(GrpcMethod method, std::string bytes) {
   return StandsForMore(method, Buffer::Borrow(bytes.data(), bytes.size(), std::make_shared<int>(0)), 1 << 20);
+}
+
+bool Stands(GrpcMethod method, const google::protobuf::Message& message) {
+  return Stands(method, message.SerializeAsString());
 }
 
 TEST(TfsGrpcRequest, ShortMessagesStandForMore) {
@@ -130,6 +133,16 @@ TEST(TfsGrpcRequest, ShortMessagesStandForMore) {
   EXPECT_TRUE(Stands(GrpcMethod::kMultiInference, tasks));
   for (int i = 0; i < 100; ++i) list.add_examples();
   EXPECT_TRUE(Stands(GrpcMethod::kClassify, classify));
+  // The parts of a request may have any order, and a field may occur several times.
+  tensorflow::serving::MultiInferenceRequest input;
+  *input.mutable_input() = classify.input();
+  tasks.clear_input();
+  EXPECT_TRUE(Stands(GrpcMethod::kMultiInference, input.SerializeAsString() + tasks.SerializeAsString()));
+  tensorflow::serving::ClassificationRequest context = classify;
+  context.mutable_input()->mutable_example_list_with_context()->clear_examples();
+  list.clear_context();
+  EXPECT_FALSE(Stands(GrpcMethod::kClassify, classify));
+  EXPECT_TRUE(Stands(GrpcMethod::kClassify, classify.SerializeAsString() + context.SerializeAsString()));
 }
 
 TEST_F(TfsGrpcTest, RefusesInWordsOfTensorFlowServing) {

@@ -191,36 +191,36 @@ uint64_t ClaimOfInput(std::string_view entry) {
   return claimed;
 }
 
-// tensorflow.serving.Input: every example gets the context.
-uint64_t ClaimOfExamples(std::string_view input) {
-  uint64_t claimed = 0;
+// Adds the number of examples of a tensorflow.serving.Input, and the bytes of its context. Every example gets
+// the context, also if they are in different lists or in different fields of the request.
+void CountExamples(std::string_view input, uint64_t& examples, uint64_t& context) {
   ProtoReader reader(input);
   while (reader.Next()) {
-    if (!reader.Is(2, ProtoKind::kBytes)) continue;
-    uint64_t examples = 0, context = 0;
+    if (!reader.Is(1, ProtoKind::kBytes) && !reader.Is(2, ProtoKind::kBytes)) continue;
     ProtoReader list(reader.bytes());
     while (list.Next()) {
       examples += list.Is(1, ProtoKind::kBytes);
-      if (list.Is(2, ProtoKind::kBytes)) context += list.bytes().size();
+      if (reader.field() == 2 && list.Is(2, ProtoKind::kBytes)) context += list.bytes().size();
     }
-    claimed = std::min(claimed + Times(examples, context), UINT64_MAX / 2);
   }
-  return claimed;
 }
 
 }  // namespace
 
 bool StandsForMore(GrpcMethod method, const Buffer& message, uint64_t bytes) {
-  uint64_t claimed = 0, tasks = 0;
+  uint64_t inputs = 0, tasks = 0, examples = 0, context = 0;
   ProtoReader reader({reinterpret_cast<const char*>(message.data()), message.size()});
-  while (reader.Next() && claimed <= bytes) {
+  while (reader.Next() && inputs <= bytes) {
     tasks += reader.Is(1, ProtoKind::kBytes);
-    if (reader.Is(2, ProtoKind::kBytes))
-      claimed +=
-          method == GrpcMethod::kPredict ? ClaimOfInput(reader.bytes()) : ClaimOfExamples(reader.bytes());
+    if (!reader.Is(2, ProtoKind::kBytes)) continue;
+    if (method == GrpcMethod::kPredict)
+      inputs += ClaimOfInput(reader.bytes());
+    else
+      CountExamples(reader.bytes(), examples, context);
   }
-  if (method == GrpcMethod::kMultiInference) claimed = Times(tasks, claimed + message.size());
-  return claimed > bytes;
+  if (method == GrpcMethod::kPredict) return inputs > bytes;
+  const uint64_t made = Times(examples, context);
+  return (method == GrpcMethod::kMultiInference ? Times(tasks, made + message.size()) : made) > bytes;
 }
 
 ModelSpec PeekSpec(GrpcMethod method, const Buffer& message) {
