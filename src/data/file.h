@@ -19,10 +19,10 @@ Status WriteFile(const std::string& path, std::string_view bytes);
 Status MakeFolders(const std::string& path);
 
 // A temporary hidden folder for writers that open files themselves. Beside(path) creates the folder beside
-// the target. The target is `path`, or the file that `path` points to if it is a symbolic link. A writer then
-// writes to path(), which has the name of the target, and to other files in the hidden folder. Commit moves
-// all files to the folder of the target, and path() last. The destructor removes the hidden folder and the
-// files that are still in it.
+// the target. The target is `path`. If `path` is a symbolic link, the target is the file that it points to. A
+// writer then writes to path(), which has the name of the target, and to other files in the hidden folder.
+// Commit moves all files to the folder of the target, and path() last. The destructor removes the hidden
+// folder and the files that are still in it.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);

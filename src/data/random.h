@@ -1,4 +1,5 @@
-// Makes random tensors for trying a model. The same seed and name produce the same numbers on every platform.
+// Makes random tensors, for runs of a model without real inputs. The same seed and name produce the same
+// numbers on every platform.
 #pragma once
 #include <cstdint>
 #include <string_view>

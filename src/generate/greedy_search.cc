@@ -1,5 +1,5 @@
-// GreedySearch generates one sequence per prompt. Each step appends the token with the highest score after
-// the rules, or `pad` from the step that chooses `eos`.
+// GreedySearch generates one sequence per prompt. Each step applies the rules and appends the token with the
+// highest score. From the step that chooses `eos` on, it appends `pad` instead.
 #include <algorithm>
 #include <numeric>
 

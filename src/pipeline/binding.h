@@ -8,7 +8,7 @@
 
 namespace tern::pipeline {
 
-// How pictures become the u8[N,H,W,C] input that AddGraphSteps gives the model.
+// How pictures are converted to the u8[N,H,W,C] input that AddGraphSteps adds to the model.
 struct ImageBinding {
   int channels = 3;
   bool bgr = false;
@@ -57,8 +57,9 @@ Result<Binding> Bind(const Spec& spec, const Graph& graph);
 
 // Adds the steps that are ops to the graph, so that they are optimized with the model: conversion of pixels,
 // normalise, softmax, sigmoid, pool, l2_normalise, and the first operation of segmentation, ctc and
-// decode_text (arg max or log softmax). The model's input of pictures becomes u8[N,H,W,C]. Only the outputs
-// that the pipeline reads stay. Inputs with constants become constants. Fills BoundOutput::result.
+// decode_text (arg max or log softmax). The model's input of pictures becomes u8[N,H,W,C]. Removes outputs
+// that the pipeline does not read. Inputs in Spec::constants become constants of the graph. Sets
+// BoundOutput::result and result_scores.
 Status AddGraphSteps(Binding& binding, Graph& graph);
 
 // For messages: "FILE, line N: ".

@@ -6,9 +6,9 @@
 
 namespace tern::pipeline {
 
-// Returns the text of a pipeline.yaml. Comments state what was guessed. `model` is the path of the model,
-// beside which files of labels and tokenizers are looked for. Fails with the reasons if no kind fits. The
-// text is checked against the graph, so it always binds.
+// Returns the text of a pipeline.yaml. Comments state what was guessed. `model` is the path of the model.
+// Files of labels and tokenizers are searched in its folder. Fails with the reasons if no kind fits. The text
+// is checked against the graph, so Bind accepts it.
 Result<std::string> GuessPipeline(const Graph& graph, const std::string& model);
 
 }  // namespace tern::pipeline

@@ -26,8 +26,8 @@ std::string GuessStrings(GuessInput& input);  // strings
 std::string GuessImage(GuessInput& input);
 std::string GuessAudio(GuessInput& input);
 
-// Returns the steps for scores of classes: softmax, unless a Softmax or sigmoid computes the scores, then
-// top_k.
+// Returns the steps for scores of classes: softmax and top_k. Omits softmax if a Softmax or sigmoid computes
+// the scores.
 std::string ClassSteps(const Value& scores);
 std::string LabelLine(const GuessInput& input, const Value& scores);
 bool IsFloatTensor(const Value& value, int rank);

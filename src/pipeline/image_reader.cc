@@ -34,7 +34,7 @@ class ImageReader final : public InputReader {
     return out;
   }
 
-  // Limits the pixels after resizing. If only the shorter side is given, a narrow picture would become very
+  // Limits the pixels after resizing. If only the shorter side is given, a narrow picture could become very
   // long.
   Status CheckPixels(const data::Image& image) const {
     if (options_.fit != data::Fit::kShorterSide) return {};

@@ -1,5 +1,5 @@
-// Rows: what one item (a picture, a sound, a text) gives the model. A row has batch size 1. A sound that is
-// cut into frames has one row per frame, every other item has one row.
+// Rows: the model's inputs for one item (a picture, a sound, a text). A row has batch size 1. A sound that is
+// cut into frames has one row per frame. Every other item has one row.
 #pragma once
 #include <functional>
 #include <string>
@@ -46,8 +46,7 @@ Result<std::vector<ItemRows>> ReadItems(const std::vector<std::string_view>& ite
 class InputReader {
  public:
   virtual ~InputReader() = default;
-  // Errors name the reason, and the item if there are several. Returns kCancelled if `stop` fires between two
-  // items.
+  // If there are several items, errors name the item. Returns kCancelled if `stop` fires between two items.
   virtual Result<std::vector<ItemRows>> Read(const std::vector<std::string_view>& items,
                                              const Stop& stop) const = 0;
   // The tokenizer of texts, with the truncation and padding that Read applies; null for other inputs.

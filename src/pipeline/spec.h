@@ -22,7 +22,8 @@ struct ResizeStep {
   int width = 0, height = 0;
   std::string filter = "bilinear";
 };
-// Resizes to the largest size that fits into width x height, and fills the rest, equally on both sides.
+// Resizes to the largest size that fits into width x height. Fills the remaining pixels, equally on both
+// sides.
 struct FitStep {
   int width = 0, height = 0;
   std::string filter = "bilinear";
@@ -172,7 +173,7 @@ struct Found {
 // pipeline.yaml for another file of the folder does not count, unless the model is the .tern file of the same
 // name. Fails if the file cannot be read or parsed.
 Result<Found> LookForPipeline(const std::string& model);
-// The same without the reason.
+// Like LookForPipeline, but returns only the path.
 Result<std::string> FindPipeline(const std::string& model);
 
 }  // namespace tern::pipeline

@@ -83,8 +83,9 @@ class TokenReader final : public InputReader {
   const std::shared_ptr<const data::Tokenizer> tokenizer_;
 };
 
-// Returns the tokenizer with its lengths. A fixed number of tokens of the model counts first, then the
-// options of the step, then the tokenizer's file.
+// Returns the tokenizer with the lengths for truncation and padding. Options of the step override the
+// tokenizer's file. If the model's number of tokens is fixed, texts are padded to it and never get more
+// tokens.
 Result<std::shared_ptr<const data::Tokenizer>> WithLengths(const data::Tokenizer& tokenizer,
                                                            const TokenizeStep& step, const Dim& tokens) {
   data::Truncation truncation =

@@ -1,5 +1,5 @@
-// The work of one request: reads its items, gives the model inputs, takes outputs, makes results. The caller
-// runs the model, so that a program can use a session and a server can use its scheduler.
+// The work of one request: reads its items, makes the model's inputs, takes the model's outputs, and makes
+// results. The caller runs the model, so that a program can use a session and a server can use its scheduler.
 #pragma once
 #include "pipeline/finish.h"
 
@@ -28,7 +28,7 @@ struct RawInput {
   std::vector<std::string_view> items;
 };
 
-// Use it from one thread at a time.
+// Not thread-safe.
 class Work {
  public:
   // `most` limits the number of rows of one run. Reads all items, which takes most of the time of a request.

@@ -48,7 +48,7 @@ bool ParseFraction(const std::string& text, double& out) {
   return under != 0;
 }
 
-// Returns a message of yaml-cpp in the words of a person who wrote the file.
+// Replaces a message of yaml-cpp by one that the author of the file understands.
 std::string Readable(const YAML::Exception& e) {
   const std::pair<const char*, const char*> texts[] = {
       {YAML::ErrorMsg::END_OF_MAP_FLOW, "a '{' before here has no '}'"},

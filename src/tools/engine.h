@@ -26,8 +26,8 @@ class ModelFlags {
 
 // Loads a model of any format in load::Formats(). Prints the importer's warnings to stderr.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, const load::LoadOptions& options = {});
-// Also passes the types of --shape to the importer, for formats that do not declare the inputs' types. The
-// caller applies `shapes` to the graph.
+// Like the function above, but also passes the types of --shape to the importer, for formats that do not
+// declare the inputs' types. The caller must still apply `shapes` to the graph.
 Result<std::unique_ptr<Graph>> LoadModel(const std::string& path, load::LoadOptions options,
                                          const ShapeOptions& shapes);
 

@@ -99,7 +99,8 @@ Result<server::RecordCommand> GoldenTool::Command() const {
   return command;
 }
 
-// The file is written as text, so that all digits of the answer stay.
+// Joins the texts of the request and the response without parsing them, so that all digits of the answer are
+// kept.
 std::string GoldenTool::GoldenText(const server::RecordedPair& pair) const {
   return fmt::format(
       "{{\"request\":{},\n\"response\":{},\n\"tolerance\":{{\"absolute\":{},\"relative\":{}}}}}\n",

@@ -73,8 +73,8 @@ bool IsCommand(const std::vector<std::unique_ptr<Tool>>& tools, const std::strin
   return std::any_of(tools.begin(), tools.end(), [&](const auto& tool) { return tool->name() == word; });
 }
 
-// Returns the option of a command that a writer of `name` probably meant, or "": a name with a typing error,
-// or one whose last words are `name`, such as --http-port for --port.
+// Returns the option of the command that the user probably meant by `name`, or "". It is an option with a
+// similar name, or an option whose last words are `name`, such as --http-port for --port.
 std::string MeantOption(const CLI::App& command, const std::string& name) {
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options())
@@ -86,7 +86,7 @@ std::string MeantOption(const CLI::App& command, const std::string& name) {
   return best ? *best : "";
 }
 
-// Says which of the arguments a command does not have.
+// Returns the message about arguments that the command does not have.
 std::string Unexpected(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   const CLI::App& command = commands.empty() ? app : *commands.front();

@@ -64,7 +64,7 @@ void AddHistogram(const MetricSample& m, ModelSample& model) {
   if (EndsWith(m.name, "_bucket")) phase.buckets[Number(LabelOf(m, "le"))] = m.value;
 }
 
-// The samples of tern_bottleneck are before those of the times.
+// In the text, the samples of tern_bottleneck precede those of the stage times.
 void AddStage(const MetricSample& m, ModelSample& model) {
   const std::string stage = LabelOf(m, "stage");
   if (m.name == "tern_bottleneck" && m.value == 1) model.bottleneck = stage;

@@ -40,7 +40,7 @@ struct ModelRates {
   double mean_ms = 0, p50_ms = -1, p99_ms = -1;  // -1 if unknown
   std::string slowest;                           // the phase with the largest mean time
   double slowest_ms = 0;
-  double hit_share = -1;   // of the searches in the cache; -1: none
+  double hit_share = -1;   // share of hits among the searches in the cache; -1: no searches
   std::string bottleneck;  // empty: the server names none
   double bottleneck_ms = 0, bottleneck_usual_ms = 0;
 };

@@ -47,7 +47,7 @@ void WeightFlags::Declare(Args& args) {
       "time with one scale per row; needs no calibration data");
 }
 
-// Refuses options that would be ignored.
+// Fails if an option is given that would be ignored.
 Status WeightFlags::CheckUnused(const Args& args) const {
   if (!wanted()) return {};
   for (const char* option : kOnlyStatic)

@@ -108,7 +108,7 @@ Result<std::string> TakeModel(std::vector<std::string>& words, std::vector<std::
   return path;
 }
 
-// A session keeps states. Their data are empty.
+// Removes empty data. They stand for states, which the session keeps.
 DatumList WithoutEmpty(const DatumList& data) {
   DatumList out;
   for (const Datum& d : data)

@@ -44,7 +44,7 @@ class ServeTool : public Tool {
     bool flag = false;
     std::vector<std::string> values;
   };
-  // One per row of kServeSettings. A deque, because Args stores pointers to the elements.
+  // One per row of kServeSettings. It is a deque, because Args stores pointers to the elements.
   std::deque<Setting> settings_;
   std::string config_, model_;
 };
@@ -70,7 +70,7 @@ void ServeTool::Declare(Args& args) {
   args.Option("--config", config_, "FILE", "YAML file with any of these settings");
 }
 
-// The folder "." has the name that it has in its parent.
+// Returns the file name without its extension. For ".", returns the name of the current folder.
 std::string NameOf(const std::string& model) {
   std::error_code error;
   const auto path = std::filesystem::absolute(model, error).lexically_normal();

@@ -63,7 +63,7 @@ Result<Reading> Read(const server::ServerLibrary& library, const std::string& ur
 
 std::string Milliseconds(double ms) { return ms < 0 ? "-" : fmt::format("{:.3g}", ms); }
 
-// The stage that the server names, or the slowest one of a server that names none.
+// Returns the stage that the server names. If the server names none, returns the slowest stage.
 std::string Bottleneck(const ModelRates& r) {
   if (!r.bottleneck.empty())
     return fmt::format("{} {:.3g} ms (usually {:.3g})", Printable(r.bottleneck), r.bottleneck_ms,

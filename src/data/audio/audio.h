@@ -19,9 +19,9 @@ struct Audio {
 // Detects the format by the first bytes. Reads WAV (RIFF, RF64 and BW64 with PCM of 8 to 32 bits, floats of
 // 32 and 64 bits, mu-law and A-law) and native FLAC. Integer samples are divided by 2^(bits - 1). The sample
 // rate is 1 to 2^24 Hz, and there are at most 1024 channels. Programs that write to a pipe cannot store the
-// size of the data chunk. If the stored size exceeds the file, or is 0 like that of the RIFF header, the file
-// is read to its end. Fails if there are more than `max_samples` samples in all channels; a FLAC file of a
-// few bytes can contain millions.
+// size of the data chunk. If the stored size exceeds the file, or if it and the size in the RIFF header are
+// both 0, the file is read to its end. Fails if there are more than `max_samples` samples in all channels; a
+// FLAC file of a few bytes can contain millions.
 constexpr size_t kMaxAudioSamples = size_t{1} << 28;
 Result<Audio> DecodeAudio(std::string_view bytes, size_t max_samples = kMaxAudioSamples);
 Result<Audio> ReadAudio(const std::string& path);

@@ -12,7 +12,8 @@ namespace tern::data {
 using Signal = std::span<const float>;
 
 enum class Window { kHann, kHamming, kBlackman, kBartlett, kPovey, kRectangular };
-// Returns a window of `length` samples. A periodic window is that of length + 1 samples without the last one.
+// Returns a window of `length` samples. A periodic window is a symmetric window of length + 1 samples without
+// its last sample.
 std::vector<double> MakeWindow(Window window, int64_t length, bool periodic = true);
 
 enum class PadMode { kReflect, kConstant, kReplicate, kCircular };
@@ -31,7 +32,8 @@ struct StftOptions {
 
 // Returns f32[bins, time, 2], where the last axis is real and imaginary part; equal to torch.stft. Fails if
 // an option is out of range, if the padded signal is shorter than one frame, or if the signal is too short
-// for the padding of one side: reflection needs one sample more than the padding, circular padding as many.
+// for the padding of one side. With n padded samples, reflection needs n + 1 samples, and circular padding
+// needs n.
 Result<Tensor> Stft(Signal signal, const StftOptions& options);
 // Inverts Stft, as torch.istft. `length` is the number of samples, or -1 for all that the frames cover.
 // Samples beyond the frames are 0. Fails if the windows' sum of squares is zero somewhere.
@@ -92,7 +94,7 @@ struct KaldiOptions {
   double low_freq = 20, high_freq = 0;         // Hz; high_freq <= 0 counts from half of the sample rate
   double preemphasis = 0.97;
   bool remove_dc_offset = true;
-  bool snip_edges = true;             // only frames that lie within the signal
+  bool snip_edges = true;             // true: only frames that lie within the signal
   bool round_to_power_of_two = true;  // the length of the transform
   bool use_power = true, use_log = true;
   Window window = Window::kPovey;  // symmetric
@@ -103,11 +105,11 @@ struct KaldiOptions {
 Result<Tensor> KaldiFbank(Signal signal, const KaldiOptions& options);  // f32[time, n_mels]
 Result<Tensor> KaldiMfcc(Signal signal, const KaldiOptions& options);   // f32[time, n_mfcc]
 
-// Returns x[t] - coefficient * x[t - 1]. The first sample stays.
+// Returns x[t] - coefficient * x[t - 1]. The first sample is not changed.
 std::vector<float> PreEmphasis(Signal signal, double coefficient);
 // Returns the first `length` samples. A shorter signal is padded with zeros.
 std::vector<float> PadOrTrim(Signal signal, int64_t length);
-// Returns (x - mean) / sqrt(variance + epsilon) over the whole signal, as wav2vec 2.0 takes it.
+// Returns (x - mean) / sqrt(variance + epsilon) over the whole signal, which is the input of wav2vec 2.0.
 std::vector<float> NormaliseSignal(Signal signal, double epsilon = 1e-7);
 // Subtracts from each feature its mean over time. With `variance`, also divides by its standard deviation
 // (unbiased) + epsilon, which needs two frames. `time_axis` is the axis of f32[.,.] along which time runs.

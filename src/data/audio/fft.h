@@ -1,6 +1,6 @@
-// Fourier transforms of real signals of any length. Lengths whose prime factors are at most 31 take a
-// mixed-radix Stockham transform, others Bluestein's. All transforms work on eight signals at a time
-// (lanes.h).
+// Fourier transforms of real signals of any length. Lengths whose prime factors are at most 31 use a
+// mixed-radix Stockham transform. Other lengths use Bluestein's transform. All transforms work on eight
+// signals at a time (lanes.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -41,7 +41,7 @@ class Fft {
   std::vector<Complex> chirp_, spectrum_;
 };
 
-// The transform of n real numbers to n / 2 + 1 bins, and its inverse.
+// The transform of n real numbers to n / 2 + 1 bins, and the inverse transform.
 class RealFft {
  public:
   explicit RealFft(int64_t n);

@@ -13,7 +13,7 @@ struct Stream {
   std::string_view bytes;
   size_t at = 0;
   size_t max_samples = 0;
-  uint64_t total_frames = 0;  // by the header; 0 means unknown
+  uint64_t total_frames = 0;  // as the header states; 0 means unknown
   unsigned bits = 0;
   Audio audio;
   Status status;  // the first error

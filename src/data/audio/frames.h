@@ -22,7 +22,7 @@ Result<Frames> MakeFrames(Signal signal, const StftOptions& options, double pree
 // Returns the window of the options, centred in n_fft samples.
 Result<std::vector<double>> FrameWindow(const StftOptions& options);
 
-// Memory of one thread.
+// Scratch memory of one thread.
 struct SpectrumScratch {
   LaneBuffer frame;        // n_fft
   ComplexBuffer spectrum;  // bins

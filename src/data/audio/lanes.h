@@ -1,14 +1,14 @@
 // Vectors of eight numbers. Transforms run on eight signals at a time, one in each lane, so that every
-// butterfly is a vector instruction. They compute in double precision, because the logarithm of a quiet band
-// would show the rounding errors of a loud one.
+// butterfly is a vector instruction. They compute in double precision. In single precision, the rounding
+// errors of a loud band would be visible in the logarithm of a quiet band.
 #pragma once
 #include <cstddef>
 #include <cstring>
 #include <new>
 #include <vector>
 
-// Compiles a function for several instruction sets. The dynamic linker picks the best one that the machine
-// has. It calls a resolver function, which sanitizers cannot run.
+// Compiles a function for several instruction sets. The dynamic linker chooses the best version that the
+// machine supports. For that it calls a resolver function, which sanitizers cannot run.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define TERN_AUDIO_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))

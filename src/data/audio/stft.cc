@@ -22,9 +22,9 @@ void StoreBin(const ComplexLanes& value, double scale_re, double scale_im, int64
   }
 }
 
-// The frames of a spectrum, transformed back, before they are added.
+// The sums of the overlapping frames of an inverse transform.
 struct Overlap {
-  std::vector<double> sum, envelope;  // of the frames, and of the squared windows
+  std::vector<double> sum, envelope;  // sums of the frames, and of the squared windows
 };
 
 void LoadSpectrum(const Tensor& spectrum, int64_t first, double scale, int64_t bins, ComplexLanes* out) {

@@ -19,14 +19,14 @@ uint64_t LittleEndian(std::string_view bytes, size_t at, size_t count) {
 uint32_t U16(std::string_view bytes, size_t at) { return static_cast<uint32_t>(LittleEndian(bytes, at, 2)); }
 uint32_t U32(std::string_view bytes, size_t at) { return static_cast<uint32_t>(LittleEndian(bytes, at, 4)); }
 
-// The chunks of a file that matter here.
+// The chunks of a file that the decoder needs.
 struct Chunks {
   std::optional<std::string_view> format, data;
   std::optional<uint64_t> long_data;  // the size of the data chunk by the chunk ds64
 };
 
-// Returns the bytes of the chunk at `at`. The size of the data chunk may be missing, or exceed the file. Then
-// the chunk extends to the end of the file.
+// Returns the bytes of the chunk at `at`. If the size of the data chunk is missing or exceeds the file, the
+// chunk extends to the end of the file.
 Result<std::string_view> ChunkAt(std::string_view bytes, size_t at, const Chunks& chunks) {
   const std::string_view id = bytes.substr(at, 4);
   uint64_t size = U32(bytes, at + 4);

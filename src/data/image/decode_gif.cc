@@ -10,7 +10,7 @@
 namespace tern::data {
 namespace {
 
-// An upper bound. A code of w bits, w <= 12, is a string of at most 2^w pixels, so a byte gives at most
+// An upper bound. A code of w <= 12 bits stands for a string of at most 2^w pixels. So a byte encodes at most
 // 8 * 4096 / 12 pixels.
 constexpr uint64_t kGifPixelsPerByte = 4096;
 

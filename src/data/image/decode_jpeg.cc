@@ -104,10 +104,10 @@ int LargestScale(const jpeg_decompress_struct& c, int least) {
   return 1;
 }
 
-// libjpeg allocates two bytes per sample for a progressive JPEG and frees them after the picture. glibc gives
-// the free end of the heap back to the system if it is twice as large as the largest block that was freed so
-// far. The next picture would then fault all of its pages in again, which takes a fifth of the time of
-// decoding.
+// libjpeg allocates two bytes per sample for a progressive JPEG and frees them after the picture. glibc
+// returns the free end of the heap to the system if it is twice as large as the largest block that was freed
+// so far. Then the next picture would cause a page fault for each of its pages, which takes a fifth of the
+// time of decoding.
 void KeepHeapFor(size_t bytes) {
   constexpr size_t kLargest = size_t{32} << 20;                   // glibc does not learn from larger blocks
   void* volatile block = std::malloc(std::min(bytes, kLargest));  // volatile: the compiler must not remove it

@@ -57,7 +57,8 @@ bool ReadHeader(PngReader& r) {
   png_set_chunk_malloc_max(r.png, 1 << 23);
   png_set_chunk_cache_max(r.png, 1);  // skips texts, which could each inflate to 8 MiB
   png_read_info(r.png, r.info);
-  // All types become grey or RGB of 8 bits. A transparent colour or palette gets no alpha, or loses it.
+  // All types become grey or RGB of 8 bits. Alpha channels are dropped, and transparent colours do not add
+  // one.
   png_set_expand_gray_1_2_4_to_8(r.png);
   if (png_get_color_type(r.png, r.info) == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(r.png);
   png_set_strip_16(r.png);

@@ -107,7 +107,7 @@ TEST(DecodeGif, Lzw) {
   // Indices of 2 bits: 4 clears, 5 ends, 6 is the string of the first two codes.
   EXPECT_EQ(*DecodeGifLzw(PackCodes({4, 1, 2, 5}, 3), 2, 2), (std::vector<uint8_t>{1, 2}));
   EXPECT_EQ(*DecodeGifLzw(PackCodes({4, 1, 6}, 3), 2, 3),
-            (std::vector<uint8_t>{1, 1, 1}));  // a code in the making
+            (std::vector<uint8_t>{1, 1, 1}));  // a code that is not in the table yet
   EXPECT_EQ(*DecodeGifLzw(PackCodes({4, 1, 6}, 3), 2, 2),
             (std::vector<uint8_t>{1, 1}));  // the rest is cut off
   EXPECT_FALSE(DecodeGifLzw(PackCodes({4, 1, 7}, 3), 2, 3).ok());

@@ -1,4 +1,4 @@
-// Decodes WebP with libwebp. Of an animation, the first frame is taken.
+// Decodes WebP with libwebp. Decodes the first frame of an animation.
 #include <webp/decode.h>
 #include <webp/demux.h>
 

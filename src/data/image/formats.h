@@ -1,4 +1,4 @@
-// The decoders of the picture formats, and what they share.
+// The decoders of the picture formats, and their common functions.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -19,9 +19,10 @@ Result<Decoded> DecodeWebp(std::string_view bytes, const DecodeOptions& options)
 Result<Decoded> DecodeBmp(std::string_view bytes, const DecodeOptions& options);
 Result<Decoded> DecodeGif(std::string_view bytes, const DecodeOptions& options);
 
-// Fails if the picture has no or too many pixels or a side above 2^20, or if `bytes` bytes cannot encode that
-// many, so that no memory is allocated for a truncated or malicious file. `per_byte` is the largest number of
-// pixels that one byte of the format can encode; 0 if there is no such limit.
+// Called before memory for the pixels is allocated, because the file may be truncated or malicious. Fails if
+// the picture has no pixels, too many pixels or a side above 2^20, or if `bytes` bytes cannot encode that
+// many pixels. `per_byte` is the largest number of pixels that one byte of the format can encode; 0 if there
+// is no such limit.
 Status CheckPixels(uint64_t width, uint64_t height, const DecodeOptions& options, size_t bytes,
                    uint64_t per_byte);
 

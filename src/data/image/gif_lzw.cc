@@ -31,7 +31,7 @@ class CodeReader {
   int held_ = 0;
 };
 
-// A code is a string: that of its prefix, and one more index.
+// A code stands for a string: the string of its prefix code, followed by one index.
 class CodeTable {
  public:
   explicit CodeTable(int bits) : bits_(bits), clear_(1u << bits) {

@@ -31,7 +31,7 @@ const char* NameOf(ImageFormat format);  // "JPEG", …, "unknown"
 
 struct DecodeOptions {
   uint64_t max_pixels = uint64_t{1} << 27;  // a larger picture fails before its pixels are allocated
-  bool apply_orientation = true;            // rotates and flips as the EXIF orientation says
+  bool apply_orientation = true;            // rotates and flips according to the EXIF orientation
   // Decodes a JPEG at 1/2, 1/4 or 1/8 of its size, if both sides stay at least this long. 0 decodes at full
   // size. A picture that is scaled in this way differs from one that is resized.
   int jpeg_least_side = 0;

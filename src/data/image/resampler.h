@@ -12,7 +12,7 @@ struct Region {
 };
 
 // Computes the pixels of `region` of the picture that Resize would return. The source picture must outlive
-// the resampler. Rows may be asked for in any order.
+// the resampler. Row may be called in any order.
 class Resampler {
  public:
   // Sizes must be positive, `box` inside of the picture, and `region` inside of `to`.

@@ -1,4 +1,4 @@
-// Writes rows of pixels to a tensor, normalised and in its layout.
+// Normalises rows of pixels and writes them to a tensor in its layout.
 #pragma once
 #include <vector>
 

@@ -91,7 +91,8 @@ Taps MakeTaps(Filter filter, const TapRange& r) {
   return taps;
 }
 
-// Adds up the scale to get the positions, as Pillow does. A product could round to another pixel.
+// Computes the positions by repeated addition of the scale, as Pillow does. A multiplication could round to
+// another pixel.
 std::vector<int32_t> NearestTaps(const TapRange& r) {
   const double scale = static_cast<double>(r.high - r.low) / r.to;
   double at = r.low + scale * 0.5;

@@ -25,8 +25,9 @@ struct Taps {
   }
 };
 
-// Makes the taps of the outputs `begin` to `end` - 1 of `to` outputs that cover `low` to `high` of `from`
-// source elements. `filter` must not be kNearest. The limits have the precision that Pillow gives them.
+// MakeTaps makes the taps of the outputs [begin, end). There are `to` outputs in all, which cover the
+// interval from `low` to `high` of `from` source elements. `filter` must not be kNearest. The limits have the
+// precision that Pillow gives them.
 struct TapRange {
   int from, to;
   float low, high;

@@ -80,7 +80,7 @@ Image ConvertColour(const Image& image, Colour colour) {
   return colour == Colour::kYCbCr ? RgbToYCbCr(image) : WithChannels(image, 3);
 }
 
-// Adds the border and mirrors rows. Rows that need neither are passed on.
+// Adds the border and mirrors rows. Rows that need neither are returned without a copy.
 class RowFrame {
  public:
   RowFrame(const Steps& s, int channels, const PixelOptions& o)
@@ -136,7 +136,8 @@ bool PadsWithColour(const PixelOptions& o) {
   return (o.fit == Fit::kLetterbox || o.fit == Fit::kPadEnd) && !(c[0] == c[1] && c[1] == c[2]);
 }
 
-// A grey picture that becomes RGB is resized with one channel.
+// Returns whether the picture is resized with its own channels. A grey picture that becomes RGB is resized
+// with one channel.
 bool UsesDirectly(const Image& image, const PixelOptions& o) {
   if (o.colour == Colour::kYCbCr) return false;
   if (o.colour == Colour::kGray) return image.channels == 1;

@@ -10,7 +10,7 @@ namespace tern::data {
 
 struct CtcResult {
   std::vector<int64_t> tokens;
-  double log_probability = 0;  // greedy: of the best path; beam: of all paths of the prefix in the beam
+  double log_probability = 0;  // of the best path (greedy), or of the prefix's paths in the beam
 };
 
 // `log_probs` is [T, C] or [1, T, C]: log probabilities of each class at each step. Takes the best class of

@@ -23,7 +23,7 @@ struct DetectOptions {
 
 // YOLO heads: [N, B, 4+C] or, with `objectness`, [N, B, 5+C], where the score of a class is multiplied by the
 // fifth element. If `transposed` is true, the dims are [N, 4+C, B]. If it is nullopt, the smaller of the last
-// two dims is the number of features. A missing batch axis means a batch of 1, also in the other functions.
+// two dims is the number of features. In all functions, a missing batch axis means a batch of 1.
 Result<std::vector<std::vector<Box>>> DetectYolo(const Tensor& output, bool objectness,
                                                  std::optional<bool> transposed,
                                                  const DetectOptions& options);
@@ -36,7 +36,7 @@ Result<std::vector<std::vector<Box>>> DetectSsd(const Tensor& boxes, const Tenso
 Result<std::vector<std::vector<Box>>> DetectDetr(const Tensor& logits, const Tensor& boxes,
                                                  const DetectOptions& options);
 // Models that end in their own suppression: boxes [N, B, 4], scores [N, B], labels [N, B], and the number of
-// boxes [N], which may be null.
+// boxes [N], which may be null (`count`).
 Result<std::vector<std::vector<Box>>> DetectReady(const Tensor& boxes, const Tensor& scores,
                                                   const Tensor& labels, const Tensor* count,
                                                   const DetectOptions& options);

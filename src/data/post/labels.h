@@ -8,7 +8,8 @@
 
 namespace tern::data {
 
-// Index i is the name of class i. Unnamed classes between named ones have an empty name.
+// Both functions return the names of the classes: element i is the name of class i. Unnamed classes between
+// named ones have an empty name.
 // Formats: one name per line; "12  name", "12: name" or "12,name" per line, if every line begins with an
 // index; ImageNet synsets, "n01440764 tench, Tinca tinca", whose identifiers are dropped; a JSON list of
 // names; a JSON dictionary from indices to names, or to lists whose last element is the name; a JSON

@@ -1,5 +1,5 @@
-// The rules of Whisper-style decoders: which tokens may follow, and what timestamps mean. Pure functions over
-// token numbers and logits.
+// The rules of Whisper-style decoders: which tokens may follow, and the meaning of timestamps. Pure functions
+// of token ids and logits.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -27,7 +27,7 @@ Status ApplySpeechRules(const SpeechTokens& rules, const std::vector<int64_t>& t
                         std::vector<float>& logits);
 
 struct SpeechSegment {
-  std::optional<double> start, end;  // in seconds; empty if no timestamp is there
+  std::optional<double> start, end;  // in seconds; empty if there is no timestamp
   std::vector<int64_t> tokens;       // without timestamps
 };
 // Splits generated tokens at timestamps. Segments without text are left out. `offset` is added to all times.

@@ -20,15 +20,16 @@ namespace tern::data {
 // Immutable after Parse. Thread-safe.
 class AddedTokens {
  public:
-  // `node` is the array `added_tokens`. A token that the model knows keeps the model's id; others get the ids
-  // behind the vocabulary, as in the `tokenizers` package. `normalizer` may be null.
+  // `node` is the array `added_tokens`. A token that the model knows keeps the model's id. Other tokens get
+  // the ids after those of the vocabulary, as in the `tokenizers` package. `normalizer` may be null.
   static Result<AddedTokens> Parse(const JsonNode& node, const Model& model, const Normalizer* normalizer);
 
-  // Finds the added tokens, and normalises the text between those that match the original text.
+  // Finds the added tokens. Normalises the text between the tokens that match the original text.
   Result<Pieces> Extract(std::string_view text, const Normalizer* normalizer) const;
 
   std::optional<uint32_t> FindId(std::string_view token) const;
-  // The text that the token has for the decoder: normalised, if the token matches normalised text.
+  // Returns the text that the decoder gets for the token. It is normalised if the token matches normalised
+  // text.
   std::optional<std::string_view> FindToken(uint32_t id) const;
   bool IsSpecial(std::string_view token) const { return special_.contains(std::string(token)); }
   const std::unordered_map<std::string, uint32_t>& ids() const { return ids_; }
@@ -36,10 +37,10 @@ class AddedTokens {
  private:
   struct Added {
     std::string content;
-    std::string text;  // what is searched
+    std::string text;  // the text that is searched
     bool single_word, left_strip, right_strip, normalized;
   };
-  // Finds occurrences of a set of strings. Of those that begin first, takes the longest.
+  // Finds occurrences of a set of strings. Among the occurrences that begin first, takes the longest.
   struct Finder {
     Trie trie;
     bool first_bytes[256] = {};  // the bytes that strings begin with

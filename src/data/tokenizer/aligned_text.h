@@ -37,8 +37,8 @@ class AlignedText {
   size_t limit() const { return limit_; }
   ByteSpan SpanAt(size_t i) const;
 
-  // Replaces each code point by what f(code_point, out) appends to `out`, which keeps the bytes of the code
-  // point as its source.
+  // Replaces each code point by the text that f(code_point, out) appends to `out`. The source of this text is
+  // the bytes of the code point.
   template <class F> void Rewrite(F&& f);
   // Replaces the text. The changes consume the old text from its start.
   void Transform(const std::vector<Change>& changes);

@@ -9,7 +9,7 @@
 namespace tern::data {
 namespace {
 
-// Whether merging the characters of a token gives the token again.
+// Whether merging the characters of a token results in that token.
 enum class Known : uint8_t { kNotTried, kYes, kNo };
 
 class Bpe : public Model {
@@ -94,7 +94,7 @@ class Bpe : public Model {
     return {};
   }
 
-  // `index` is that of the token for the entire word, or kNoToken.
+  // `index` is the index of the token for the entire word, or kNoToken.
   template <class Divider>
   Status Run(std::string_view word, uint32_t index, std::vector<Token>& out, const Divider& divide) const {
     if (index != kNoToken && whole_[index].load(std::memory_order_relaxed) == Known::kYes) {

@@ -13,7 +13,7 @@ const std::array<char32_t, 256>& ByteCharacters();
 int ByteOfCharacter(char32_t c);
 // Appends the character of the byte.
 void AppendByteCharacter(unsigned char byte, std::string& out);
-// The bytes that the characters stand for. nullopt if one of them stands for no byte.
+// Returns the bytes that the characters stand for, or nullopt if a character stands for no byte.
 std::optional<std::string> BytesOfCharacters(std::string_view text);
 
 }  // namespace tern::data

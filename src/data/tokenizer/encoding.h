@@ -6,7 +6,7 @@
 
 namespace tern::data {
 
-// Encodings with more tokens are refused, so that a file cannot ask for any amount of memory.
+// Encodings with more tokens are refused, so that a file cannot cause allocations of any size.
 constexpr size_t kMaxTokens = size_t{1} << 26;
 
 // Appends one token that is not part of the text.

@@ -51,7 +51,7 @@ struct WordPieceOptions {
 };
 Result<std::unique_ptr<Model>> MakeWordPiece(Vocabulary vocabulary, WordPieceOptions options);
 
-// A word is one token: its own, or `unknown`.
+// A word is one token: the word itself, or `unknown`.
 std::unique_ptr<Model> MakeWordLevel(Vocabulary vocabulary, std::string unknown);
 
 struct Merge {
@@ -65,7 +65,8 @@ struct BpeOptions {
   bool byte_fallback = false;
   bool ignore_merges = false;  // a word that is a token is not divided
 };
-// Repeatedly merges the neighbours whose pair stands first in `merges`, until no neighbours are in it.
+// Repeatedly merges the neighbours whose pair comes first in `merges`, until no pair of neighbours is in
+// `merges`.
 Result<std::unique_ptr<Model>> MakeBpe(Vocabulary vocabulary, const std::vector<Merge>& merges,
                                        BpeOptions options);
 

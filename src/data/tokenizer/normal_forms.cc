@@ -19,7 +19,7 @@ constexpr size_t kMaxDecomposed = 32;  // the longest decomposition has 18 code 
 struct Range {
   char32_t first, last;
 };
-// Code points with a decomposition that the `tokenizers` package does not know: it has Unicode 9.
+// Code points with a decomposition that the `tokenizers` package does not know, because it has Unicode 9.
 constexpr Range kNewDecompositions[] = {{0x32ff, 0x32ff},   {0xa7f2, 0xa7f4},   {0xab69, 0xab69},
                                         {0x10781, 0x107ba}, {0x11938, 0x11938}, {0x1e030, 0x1e06d},
                                         {0x1f16c, 0x1f16c}, {0x1fbf0, 0x1fbf9}};
@@ -30,7 +30,7 @@ bool HasDecomposition(char32_t c) {
                       [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
-// 0 for combining characters that the package does not know.
+// Returns 0 for combining characters that the package does not know.
 int CombiningClass(char32_t c) {
   if (!(CharClasses()[c] & kCombining)) return 0;
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;

@@ -69,7 +69,7 @@ using CompileContext =
     std::unique_ptr<pcre2_compile_context, Freed<pcre2_compile_context, pcre2_compile_context_free>>;
 using JitStack = std::unique_ptr<pcre2_jit_stack, Freed<pcre2_jit_stack, pcre2_jit_stack_free>>;
 
-// What one thread needs for a search.
+// The data that one thread needs for a search.
 struct Search {
   MatchData match;
   MatchContext context{pcre2_match_context_create(nullptr)};

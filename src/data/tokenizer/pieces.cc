@@ -29,8 +29,8 @@ ByteSpan Pieces::SpanAt(size_t i) const {
 
 namespace {
 
-// In MergedWithPrevious, a match joins what is before it, unless that is a match too. MergedWithNext is the
-// same from the end. The first segment in the direction stays as it is.
+// In MergedWithPrevious, a match joins the segment before it, unless that segment is also a match.
+// MergedWithNext does the same from the end. The first segment in that direction is not changed.
 void MergePieces(std::vector<Segment>& segments, bool forward) {
   std::vector<Segment> out;
   bool previous_match = false;

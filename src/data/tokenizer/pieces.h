@@ -48,7 +48,8 @@ class Pieces {
   // says what happens to the matches. f returns a Status.
   template <class F> Status DivideBySegments(SplitBehavior behavior, F&& f);
   // Replaces the text of each piece that is not an added token. f(text, span_of_start, put) calls
-  // put(new_text, source) for its parts, in order; `source` is the byte of the piece that they come from.
+  // put(new_text, source) for each part of the new text, in order. `source` is the byte of the piece that the
+  // part comes from.
   template <class F> void Replace(F&& f);
 
  private:

@@ -17,7 +17,7 @@ struct Special {
   int64_t id;
 };
 
-// Takes leading and trailing white space out of the offsets. The first token keeps the space that was added
+// Removes leading and trailing white space from the offsets. The first token keeps the space that was added
 // to the text.
 void TrimOffsets(Encoding& e, bool add_prefix_space) {
   const CodePointTable& classes = CharClasses();

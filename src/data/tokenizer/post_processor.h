@@ -15,8 +15,8 @@ class PostProcessor {
   virtual ~PostProcessor() = default;
   // The number of tokens that Apply adds to one text or to a pair.
   virtual size_t added(bool pair) const = 0;
-  // `parts` has one or two encodings, and possibly more after another post-processor. The caller joins the
-  // parts that Apply leaves.
+  // `parts` has one or two encodings. After another post-processor, it may have more. The caller joins the
+  // parts afterwards.
   virtual Status Apply(std::vector<Encoding>& parts, bool add_special_tokens) const = 0;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 uint32_t Position(size_t i) { return static_cast<uint32_t>(i); }
 
-// White space is removed, punctuation stands alone.
+// Removes white space. Each punctuation character becomes a word.
 class Bert : public PreTokenizer {
   Status Apply(Pieces& pieces) const override {
     const CodePointTable& classes = CharClasses();
@@ -98,8 +98,8 @@ class Split : public PreTokenizer {
   bool invert_;
 };
 
-// Divides where the script changes. Japanese syllables count as Han. What is before the first character with
-// a script is left out, as in the `tokenizers` package.
+// Divides where the script changes. Japanese syllables count as Han. Drops the text before the first
+// character with a script, as in the `tokenizers` package.
 class UnicodeScripts : public PreTokenizer {
   Status Apply(Pieces& pieces) const override {
     const uint8_t han = ScriptOf(0x4e00), hiragana = ScriptOf(0x3042), katakana = ScriptOf(0x30a2);

@@ -13,8 +13,8 @@ class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
   virtual Status Apply(Pieces& pieces) const = 0;
-  // Tells the pre-tokenizer that bytes shall not be replaced by their printable characters, because the model
-  // reads bytes. Returns true if it ends with such a step.
+  // If the last step of the pre-tokenizer replaces bytes by their printable characters, turns this
+  // replacement off and returns true. Called if the model reads bytes.
   virtual bool KeepBytes() { return false; }
 };
 

@@ -8,7 +8,7 @@
 namespace tern::data {
 namespace {
 
-// Decodes base64 with padding. Returns nullopt if it is not that.
+// Decodes base64 with padding. Returns nullopt for any other text.
 std::optional<std::string> DecodeBase64(std::string_view in) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::array<int, 256> values;
@@ -96,8 +96,8 @@ class Precompiled : public Normalizer {
     return modified;
   }
 
-  // New code points replace the old ones one by one. Further new ones are inserted; further old ones are
-  // removed by the last new one.
+  // New code points replace the old ones one by one. If there are more new code points, the rest is inserted.
+  // If there are more old code points, the last new one removes the rest.
   static void Put(std::string_view old_text, std::string_view new_text, std::vector<Change>& changes) {
     const auto old_count = static_cast<int>(CountCodePoints(old_text));
     int count = 0;

@@ -1,5 +1,5 @@
-// Hand-written forms of the regular expressions that published tokenizers use. Each divides a text
-// completely: every character belongs to a match.
+// Hand-written forms of the regular expressions that published tokenizers use. Each of them divides a text
+// completely, so that every character belongs to a match.
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -12,7 +12,7 @@
 
 namespace tern::data {
 
-// What a file says, except truncation and padding.
+// The contents of a file, except truncation and padding.
 struct Tokenizer::Parts {
   std::unique_ptr<data::Model> model;
   std::unique_ptr<Normalizer> normalizer;         // may be null
@@ -25,7 +25,7 @@ struct Tokenizer::Parts {
   Status Tokenize(std::string_view word, std::vector<Token>& out) const {
     return bytes ? model->TokenizeBytes(word, out) : model->Tokenize(word, out);
   }
-  // Stops when there are `limit` tokens or more.
+  // Stops when the encoding has at least `limit` tokens.
   Result<Encoding> EncodeText(std::string_view text, int64_t sequence, size_t limit) const;
   std::optional<std::string_view> TokenOf(uint32_t id) const {
     const auto token = added.FindToken(id);

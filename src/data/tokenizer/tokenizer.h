@@ -36,14 +36,14 @@ enum class Side { kLeft, kRight };
 struct Truncation {
   enum class Strategy { kLongestFirst, kOnlyFirst, kOnlySecond };
   size_t max_length = 512;  // tokens, with those that the post-processor adds
-  size_t stride = 0;        // only checked: the parts that do not fit are dropped
+  size_t stride = 0;        // only checked, because tokens that do not fit are dropped
   Strategy strategy = Strategy::kLongestFirst;
   Side side = Side::kRight;  // the side from which tokens are removed
 };
 
 struct Padding {
   std::optional<size_t> fixed_length;  // without it, pads to the longest encoding of the batch
-  size_t multiple_of = 0;              // rounds the length up to a multiple; 0 does not
+  size_t multiple_of = 0;              // rounds the length up to a multiple of this; 0: no rounding
   Side side = Side::kRight;            // the side to which padding is added
   int64_t id = 0;
   int64_t type_id = 0;
@@ -59,7 +59,7 @@ class Tokenizer {
   static Result<std::shared_ptr<const Tokenizer>> Load(const std::string& path);
   ~Tokenizer();
 
-  // `text` must be at most 64 MiB of UTF-8; if it is not UTF-8, the error names the first bad byte.
+  // `text` must be at most 64 MiB of UTF-8. If it is not UTF-8, the error names the first invalid byte.
   // `add_special_tokens` applies the post-processor's template, such as [CLS] ... [SEP]. Applies truncation()
   // and padding().
   Result<Encoding> Encode(std::string_view text, bool add_special_tokens = true) const;
@@ -71,7 +71,7 @@ class Tokenizer {
   Result<std::vector<Encoding>> EncodePairBatch(const std::vector<std::pair<std::string, std::string>>& pairs,
                                                 bool add_special_tokens = true) const;
 
-  // Unknown ids are left out. Bytes that do not form UTF-8 become U+FFFD.
+  // Omits unknown ids. Bytes that do not form UTF-8 become U+FFFD.
   Result<std::string> Decode(const std::vector<int64_t>& ids, bool skip_special_tokens = true) const;
 
   // The number of tokens, with added tokens.
@@ -79,7 +79,7 @@ class Tokenizer {
   std::optional<int64_t> TokenToId(std::string_view token) const;
   std::optional<std::string> IdToToken(int64_t id) const;
 
-  // The settings of the file, unless With has replaced them.
+  // Return the settings of the file, unless With has replaced them.
   const std::optional<Truncation>& truncation() const;
   const std::optional<Padding>& padding() const;
   // Returns a tokenizer with other settings, which shares the vocabulary. Fails if max_length is smaller than

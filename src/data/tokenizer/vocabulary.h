@@ -39,14 +39,15 @@ class StringTable {
   std::vector<Slot> slots_;
 };
 
-// Stands for an index of the vocabulary if there is no such token.
+// Replaces an index if the vocabulary lacks the token.
 inline constexpr uint32_t kNoToken = StringTable::kNone;
 
 class Vocabulary {
  public:
   // Adds a token, or gives an existing one another id.
   Status Add(std::string_view token, uint32_t id);
-  // Indices count the tokens from 0 and are independent of the ids. kNone if there is no such token.
+  // Indices count the tokens from 0 and are independent of the ids. Index returns kNoToken if there is no
+  // such token.
   uint32_t Index(std::string_view token) const { return table_.Find(token); }
   std::string_view Token(uint32_t index) const { return table_[index]; }
   uint32_t Id(uint32_t index) const { return ids_[index]; }

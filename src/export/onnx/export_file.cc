@@ -22,7 +22,7 @@ const ExporterTable& Exporters() {
 namespace {
 
 constexpr size_t kLargestMessage = INT32_MAX;    // protobuf's limit
-constexpr size_t kMaxMessage = size_t{3} << 29;  // of weights, 1.5 GiB, so that the graph still fits
+constexpr size_t kMaxMessage = size_t{3} << 29;  // limit on the weights, 1.5 GiB, so that the graph also fits
 
 // Returns the ir_version of the ONNX release that introduced an opset, but at least 10.
 int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }

@@ -46,8 +46,8 @@ class TernNode {
   std::string Ints(const std::vector<int64_t>& v) { return Const(Tensor::Ints(v)); }
   std::string Scalar(DType dtype, double v) { return Const(Tensor::Scalar(dtype, v)); }
 
-  // Emits an ONNX node and returns the name of its first output. Writes an attribute of type DType as ONNX's
-  // number of the data type, and a bool as an integer.
+  // Emits an ONNX node and returns the name of its first output. Writes an attribute of type DType as the
+  // number of ONNX's data type, and a bool as an integer.
   std::string Emit(const char* op, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs, const AttrList& attrs = {},
                    const char* domain = "");

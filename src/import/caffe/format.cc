@@ -30,8 +30,8 @@ bool IsName(std::string_view text) {
   return true;
 }
 
-// Returns whether a message may be a layer: its first field is a string or message of LayerParameter or
-// V1LayerParameter.
+// Returns whether a message may be a layer, judging by its first field. In LayerParameter, the field is a
+// string. In V1LayerParameter, it is a string, a message or the number of the type.
 bool IsLayer(std::string_view message, uint64_t field) {
   if (message.empty()) return false;
   const char tag = message[0];
@@ -61,8 +61,8 @@ bool Fits(uint64_t field, uint64_t wire) {
   }
 }
 
-// Reads the fields of NetParameter until the first layer. The contents of a layer that is truncated count, so
-// that the user gets the importer's error about the truncation.
+// Reads the fields of NetParameter until the first layer. Also accepts a truncated layer, so that the user
+// gets the importer's error about the truncation.
 bool IsNetwork(std::string_view bytes) {
   while (!bytes.empty()) {
     uint64_t tag = 0, size = 0;

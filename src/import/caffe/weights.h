@@ -24,7 +24,8 @@ class Weights {
   // Reads the structure of a .caffemodel. `path` is a part of error messages; it may be empty.
   static Result<Weights> Read(Buffer file, std::string path);
 
-  // Returns the blobs of the first layer with this name, or null. A layer without blobs counts as well.
+  // Returns the blobs of the first layer with this name, or null if there is no such layer. The layer may
+  // have no blobs.
   const std::vector<Blob>* Find(const std::string& layer) const;
   // Returns a blob as f32 with its own dims. If possible, the tensor refers to the mapped file.
   Result<Tensor> TensorOf(const Blob& blob) const;

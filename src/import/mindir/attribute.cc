@@ -15,7 +15,7 @@ Item NumberOf(DType dtype, int64_t value) {
 
 Item NumberOf(DType dtype, double value) { return Item::Constant(Tensor::Scalar(dtype, value), true); }
 
-// Returns the type of an attribute type that is a number, or kInvalid.
+// Returns the element type for an attribute type of numbers. Returns kInvalid for other attribute types.
 DType NumberType(A::AttributeType type) {
   if (type < A::FLOAT || type > A::BFLOAT16 || type == A::STRING) return DType::kInvalid;
   const auto dtype = DTypeFromMindir(static_cast<int>(type));  // both enums use the same numbers

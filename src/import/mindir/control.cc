@@ -148,8 +148,8 @@ Result<Node*> GraphImporter::AddIf(const Item& callee, const std::vector<Item>& 
   return node;
 }
 
-// The number of outputs of an If must be known when it is added. For the first call, the If is therefore
-// built twice: the first one has no outputs, and is removed.
+// The number of outputs of an If must be known when the If is added. If the number is not known yet, the If
+// is built twice. The first If has no outputs. It gives the number and is removed.
 Result<Item> GraphImporter::CallSwitch(const Item& callee, const std::vector<Item>& arguments,
                                        const pb::NodeProto& call, int index) {
   if (const Tensor* constant = ConstantOf(callee[0]); constant && constant->size() == 1)
@@ -172,8 +172,8 @@ Result<Item> GraphImporter::CallSwitch(const Item& callee, const std::vector<Ite
   const int wanted = count;
   TERN_ASSIGN(Node * node, AddIf(callee, arguments, call, index, wanted, result, count));
   if (count != wanted)
-    return Unsupported("node '", ShortName(call.name()), "' (Switch) returns ", wanted, " tensors, then ",
-                       count);
+    return Unsupported("node '", ShortName(call.name()), "' (Switch) returns ", wanted,
+                       " tensors in the first conversion, but ", count, " in the second");
   size_t next = 0;
   return Unflatten(result, node->outputs(), next);
 }

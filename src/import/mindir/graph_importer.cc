@@ -177,7 +177,7 @@ Result<Item> GraphImporter::RunNodes(const pb::GraphProto& proto) {
   return outputs.size() == 1 ? outputs[0] : Item::Tuple(std::move(outputs));
 }
 
-// An argument that a call omits is a parameter of the main graph with the same key.
+// If a call omits an argument, the function's input is the parameter of the main graph with the same key.
 Status GraphImporter::BindArguments(const pb::GraphProto& function, const std::vector<Item>& arguments) {
   if (arguments.size() > static_cast<size_t>(function.input_size()))
     return InvalidModel("function '", function.name(), "' has ", function.input_size(),

@@ -25,7 +25,8 @@ struct ModelContext {
   std::map<std::string, const pb::GraphProto*> functions;
   std::map<std::string, const pb::PrimitiveProto*> primitives;
   std::map<const void*, Attributes> attributes;  // by primitive, or by node if it has its own attributes
-  std::map<const pb::GraphProto*, std::set<const pb::GraphProto*>> references;  // the functions that one uses
+  // The functions that each function uses.
+  std::map<const pb::GraphProto*, std::set<const pb::GraphProto*>> references;
   std::vector<const pb::GraphProto*> loops;       // the functions whose Loop is being built, outermost first
   std::map<std::string, int> output_counts;       // number of outputs of an If, by its branches
   std::map<const pb::TensorProto*, Buffer> data;  // the raw_data of parameters whose message has none

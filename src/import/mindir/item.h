@@ -10,7 +10,8 @@
 
 namespace tern::mindir {
 
-// Larger tuples are refused. The items of a tuple may be shared, so a small file could describe any number.
+// The limits of a tuple's depth and of its number of leaves. Tuples may share items, so without limits a
+// small file could describe any number of leaves.
 inline constexpr int kMaxItemDepth = 64;
 inline constexpr int64_t kMaxLeaves = 100000;
 

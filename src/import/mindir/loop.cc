@@ -12,8 +12,9 @@ struct GraphImporter::Loop {
   std::vector<Value*> initial;  // the tensors of the arguments
   std::vector<bool> constant;   // per tensor: every iteration passes it on unchanged
   Value* condition = nullptr;   // whether the first iteration runs
-  // For a loop with `break` or `return`: zeros with the structure of the result of leaving it. Further states
-  // of the loop are this result, and whether the loop was left.
+  // Set for a loop that `break` or `return` may leave: zeros with the structure of the result of leaving the
+  // loop. The loop then has further states, which are this result and a bool that says whether the loop was
+  // left.
   std::optional<Item> leaving;
 };
 

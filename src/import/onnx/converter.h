@@ -72,8 +72,8 @@ class OnnxNode {
   template <class... A> Status NotYet(const A&... a) const {
     return Status(Code::kUnsupported, Describe() + ": " + StrCat(a...));
   }
-  // Records a sentence about something in this node that the import ignores. Users see it once the model is
-  // read.
+  // Records a warning about a part of this node that the import ignores. Users see the warning after the
+  // model is read.
   template <class... A> void Warn(const A&... a) const { AddWarning(Describe() + ": " + StrCat(a...)); }
   std::string Describe() const;
   // Returns the attribute as stored, or null if it is absent. In a function body, an attribute may refer by

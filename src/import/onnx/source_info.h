@@ -15,8 +15,8 @@ namespace tern::onnx {
 
 // The keys are "onnx:ir_version", "onnx:opset DOMAIN" for each domain (DOMAIN is "ai.onnx" for the default
 // domain), "onnx:producer_name", "onnx:producer_version", "onnx:domain", "onnx:model_version" and
-// "onnx:doc_string". A key is present if the file sets the field, and to a value other than "" and, for
-// model_version, 0.
+// "onnx:doc_string". A key is present if the file sets the field to a value that is not "". The key of
+// model_version is absent if its value is 0.
 inline constexpr std::string_view kSourceKey = "onnx:";
 inline constexpr std::string_view kOpsetKey = "onnx:opset ";
 

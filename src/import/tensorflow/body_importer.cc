@@ -191,7 +191,8 @@ Result<std::vector<Edge>> BodyImporter::Call(const std::string& function, const 
   return results;
 }
 
-// Runs the nodes that fill the variables of the model. Their values are read from the file when needed.
+// Runs the nodes that restore the variables of the model. These nodes only store the keys of the variables.
+// ReadVariable reads a value from the file when a node needs it.
 Status BodyImporter::Restore() {
   if (model_.restored || model_.restore_node.empty()) return {};
   model_.restored = true;
@@ -220,7 +221,7 @@ Result<Value*> BodyImporter::ReadVariable(Resource& variable) {
   if (!variable.tensor.defined()) {
     if (!model_.bundle)
       return InvalidModel("variable '", variable.name,
-                          "' has no value: the model is not frozen, and its variables are not there");
+                          "' has no value: the model is not frozen, and its variables are missing");
     if (variable.key.empty()) variable.key = model_.bundle->KeyOf(variable.name);
     if (variable.key.empty())
       return InvalidModel("variable '", variable.name, "' has no value in the variables of the model");

@@ -24,7 +24,8 @@ Result<const Frames*> FramesOf(BodyImporter& importer) {
   return frames.get();
 }
 
-// A condition: its predicate, and for each side the input of the Merge.
+// A condition of TF1. `sides` are the inputs of its Merge for a false and for a true predicate. `index` are
+// the numbers of these inputs.
 struct Condition {
   std::string predicate;
   std::string sides[2];

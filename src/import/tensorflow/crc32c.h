@@ -6,7 +6,8 @@
 namespace tern::tensorflow {
 
 uint32_t Crc32c(const void* data, size_t bytes, uint32_t start = 0);
-// Bundles store checksums in a masked form, because a checksum of bytes that contain checksums is weak.
+// Bundles store checksums in a masked form. A CRC of bytes that contain their own CRCs would detect fewer
+// errors.
 uint32_t MaskCrc(uint32_t crc);
 
 }  // namespace tern::tensorflow

@@ -1,4 +1,4 @@
-// What an edge of a TensorFlow graph carries.
+// The contents of an edge of a TensorFlow graph.
 #pragma once
 #include <memory>
 #include <string>

@@ -19,7 +19,7 @@ bool Is(const pb::NodeDef* node, std::string_view op) {
   return node && (node->op() == op || node->op() == std::string("Ref").append(op));
 }
 
-// The data inputs of a node.
+// Returns the name of the frame that an Enter node opens, or "" if the node does not name it.
 std::string FrameName(const pb::NodeDef& enter) {
   const auto found = enter.attr().find("frame_name");
   return found == enter.attr().end() ? "" : found->second.s();

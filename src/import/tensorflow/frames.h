@@ -27,7 +27,8 @@ struct LoopFrame {
 };
 
 // Conditions that a tensor depends on: pairs of the number of a predicate and the side (0 or 1), in ascending
-// order. A chain of Switches gives each of its nodes all guards before it, so their number is bounded.
+// order. In a chain of Switches, each node has the guards of all Switches before it. kMaxGuards therefore
+// limits their number.
 using Guards = std::vector<std::pair<int, int>>;
 inline constexpr size_t kMaxGuards = 256;
 

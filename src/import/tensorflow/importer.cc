@@ -115,7 +115,8 @@ Result<std::unique_ptr<Graph>> ImportGraphDef(const std::shared_ptr<ParsedModel>
   return graph;
 }
 
-// If the signature does not declare the rank of an input, the readers of its placeholder may fix it.
+// If the signature does not declare the rank of an input, derives it from the operators that read the
+// placeholder.
 Result<NamedTensor> InputOfSignature(const Port& port, const pb::GraphDef& graph) {
   pb::TensorShapeProto shape = port.info->tensor_shape();
   if (shape.unknown_rank()) {

@@ -1,4 +1,4 @@
-// What all graphs and functions of a model share during import.
+// The data that all graphs and functions of a model share during import.
 #pragma once
 #include <map>
 #include <memory>

@@ -1,4 +1,4 @@
-// What TensorFlow's registry says about its operators: names of outputs and defaults of attributes.
+// The entries of TensorFlow's registry of operators: names of outputs and defaults of attributes.
 #pragma once
 #include <map>
 #include <string>

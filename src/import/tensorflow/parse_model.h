@@ -8,7 +8,7 @@
 
 namespace tern::tensorflow {
 
-// A parsed file holds a SavedModel or a graph. The other one is empty.
+// A parsed file contains a SavedModel or a graph. The field of the other kind is empty.
 struct ParsedModel {
   pb::SavedModel saved_model;
   pb::GraphDef graph;

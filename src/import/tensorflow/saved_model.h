@@ -20,10 +20,11 @@ struct Signature {
   std::vector<Port> inputs, outputs;  // sorted by name
 };
 
-// Returns the graph whose only tag is "serve", or else the only graph. Fails if neither exists.
+// Returns the graph whose only tag is "serve". If there is none, returns the only graph of the model. Fails
+// if neither exists.
 Result<const pb::MetaGraphDef*> ChooseGraph(const pb::SavedModel& model);
-// `wanted` is the name of a signature. If it is empty, returns the signature "serving_default", or else the
-// only signature. Fails if this signature does not exist.
+// `wanted` is the name of a signature. If `wanted` is empty, returns the signature "serving_default". If
+// there is none, returns the only signature. Fails if this signature does not exist.
 Result<Signature> ChooseSignature(const pb::MetaGraphDef& graph, const std::string& wanted);
 // Return the node that restores the variables and the node that initialises the tables, or an empty string if
 // there is none.

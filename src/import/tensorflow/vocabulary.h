@@ -11,7 +11,7 @@ namespace tern::tensorflow {
 // of the line, and other numbers a column.
 struct Vocabulary {
   int64_t key = -2, value = -1;
-  int64_t size = -1;   // the number of lines that count; -1 means all
+  int64_t size = -1;   // the number of lines that are read; -1 means all
   int64_t offset = 0;  // added to the number of a line
   std::string delimiter = "\t";
 };

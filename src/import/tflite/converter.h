@@ -32,7 +32,7 @@ class LiteNode {
   int InputCount() const;
   int OutputCount() const;
   bool Has(int input) const;
-  // Describe a tensor. If it is absent, its dtype is kInvalid.
+  // Describe a tensor. The dtype of an absent tensor is kInvalid.
   const TensorInfo& InfoIn(int i) const;
   const TensorInfo& InfoOut(int i) const;
   int TensorOf(int input) const;  // index of the tensor in the subgraph

@@ -96,7 +96,8 @@ const void* LiteNode::Options2OfType(int type) const {
   return static_cast<int>(op_.builtin_options_2_type()) == type ? op_.builtin_options_2() : nullptr;
 }
 
-// A flatbuffer with a table that has no fields. Read as any table, it has the default of each field.
+// A flatbuffer with a table that has no fields. If the table is read as a table of any type, each field has
+// its default.
 const void* LiteNode::EmptyTable() {
   alignas(8) static const uint8_t kBytes[] = {4, 0, 4, 0,
                                               4, 0, 0, 0};  // a vtable of size 4, then a table at distance 4

@@ -42,8 +42,9 @@ struct TensorInfo {
 };
 
 Result<TensorInfo> InfoOf(const fb::Tensor& tensor);
-// Returns the elements of a constant. The tensor is not defined if the file has no data for it, unless it has
-// no elements. Sparse tensors become dense. If possible, the result refers to the bytes of the file.
+// Returns the elements of a constant. If the file has no data for the tensor, the result is not defined,
+// except for a constant without elements. Sparse tensors become dense. If possible, the result refers to the
+// bytes of the file.
 Result<Tensor> ConstantOf(const Model& model, const TensorInfo& info);
 
 // Reads a sparse tensor. `stored` has the elements that the file lists.

@@ -12,16 +12,16 @@ namespace tern::torch {
 
 class Archive {
  public:
-  // `bytes` may be a mapped file. Entries that are stored without compression share its memory. `mapped` says
-  // that the memory stays valid as long as the graph, so that weights need not be copied. Fails if all
-  // compressed entries together unpack to more than 4 GiB.
+  // `bytes` may be a mapped file. If `mapped` is true, `bytes` keeps its memory valid as long as the graph
+  // needs it, and Read does not copy entries that are stored without compression. Fails if all compressed
+  // entries together unpack to more than 4 GiB.
   static Result<Archive> Open(Buffer bytes, bool mapped);
 
   // Names are without the folder that contains all entries: "models/model.json".
   bool Has(std::string_view name) const { return entries_.count(name) > 0; }
   std::vector<std::string> NamesIn(std::string_view folder) const;  // full names, "data/weights/weight_0"
-  // Returns the bytes of an entry. They share the archive's memory if the entry is stored and
-  // the archive is mapped; otherwise they are a copy.
+  // Returns the bytes of an entry. If the entry is stored without compression and the archive is mapped, the
+  // result shares the archive's memory. Otherwise the result is a copy.
   Result<Buffer> Read(std::string_view name) const;
   Result<std::string> ReadText(std::string_view name) const;
   bool big_endian() const { return big_endian_; }

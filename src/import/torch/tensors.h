@@ -52,7 +52,7 @@ class TensorVar : public std::enable_shared_from_this<TensorVar> {
   ViewOf view_;
 };
 
-// What an import needs everywhere: the graph that receives nodes, and the tensors' current values.
+// The context of an import: the graph that receives nodes, and the current values of tensors.
 class TorchContext {
  public:
   TorchContext(Graph& graph, std::vector<std::string>* warnings) : graph_(&graph), warnings_(warnings) {}

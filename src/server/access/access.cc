@@ -9,7 +9,7 @@
 
 namespace tern::server {
 
-// The entries of one reading of the file.
+// The entries that one read of the access file found.
 struct AccessControl::Table {
   struct Row {
     AccessEntry entry;
@@ -82,7 +82,7 @@ Status AccessControl::Load() {
   return {};
 }
 
-// An entry that did not change keeps its identity. All other identities of before are revoked.
+// An entry that did not change keeps its identity. All other old identities are revoked.
 std::shared_ptr<const AccessControl::Table> AccessControl::MakeTable(
     const std::vector<AccessEntry>& entries) {
   const auto old = std::atomic_load(&table_);
@@ -132,7 +132,7 @@ bool AccessControl::OpenToAll(const Operation& operation) const {
   return operation.right == Right::kHealth && options_.open_health;
 }
 
-// A field Authorization decides alone: if it is wrong, the certificate does not help.
+// If a request has a field Authorization, its certificate is ignored, even if the token is wrong.
 AccessControl::Outcome AccessControl::Identify(const Credentials& credentials, Visitor& visitor) {
   const auto table = std::atomic_load(&table_);
   const Table::Row* row = nullptr;
@@ -161,8 +161,8 @@ AccessControl::Outcome AccessControl::Identify(const Credentials& credentials, V
   return Outcome::kAccepted;
 }
 
-// While an address is blocked, the answer is the same for a wrong token and for a right one that was not used
-// from there before, so that guesses learn nothing.
+// While an address is blocked, a wrong token gets the same answer as a right token that was never used from
+// this address. So a client that guesses tokens learns nothing.
 Refusal AccessControl::Enter(const Credentials& credentials, const Operation& operation, Visitor& visitor) {
   visitor = Visitor();
   const Clock::time_point now = Clock::now();

@@ -23,11 +23,11 @@ struct AccessOptions {
   int failures_per_minute = 30;  // wrong credentials that an address may present; 0: no limit
 };
 
-// What a request presents.
+// The credentials that a request presents.
 struct Credentials {
   size_t fields = 0;                             // number of Authorization fields
   std::string_view authorization;                // the value of the first one
-  const PeerCertificate* certificate = nullptr;  // that the authority signed; null: none
+  const PeerCertificate* certificate = nullptr;  // signed by the client authority; null: none
   uint64_t address = 0;                          // AddressKey of the peer
 };
 
@@ -50,8 +50,8 @@ class AccessControl {
  public:
   static Result<std::unique_ptr<AccessControl>> Open(const AccessOptions& options);
 
-  // Identifies the sender and checks its right. Counts the request against the rate of its tenant, unless the
-  // request asks only for health.
+  // Identifies the sender and checks that it has the right to the operation. Counts the request against the
+  // rate of its tenant, unless the request asks only for health.
   Refusal Enter(const Credentials& credentials, const Operation& operation, Visitor& visitor);
   // Refuses a request whose model the visitor must not use, whether or not the model exists.
   Refusal CheckModel(const Visitor& visitor, std::string_view model);

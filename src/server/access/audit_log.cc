@@ -92,7 +92,7 @@ void AuditLog::Reopen() {
   const int fd = OpenFile(options_.file);
   if (fd < 0) {
     Log(LogLevel::kError, StrCat("cannot open the audit log '", options_.file,
-                                 "' again: ", std::strerror(errno), "; the file of before stays"));
+                                 "' again: ", std::strerror(errno), "; the old file stays in use"));
     return;
   }
   close(fd_);

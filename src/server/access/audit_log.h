@@ -15,20 +15,21 @@ struct AuditOptions {
   bool required = true;  // refuse an action that cannot be logged
 };
 
-// Who does what. The texts live as long as the action.
+// Who does what. The caller keeps the texts until the action has ended.
 struct AuditAction {
   std::string_view user;      // the name in the access file; empty: unknown
   std::string_view address;   // of the peer
   std::string_view protocol;  // "http", "grpc"
   std::string_view target;    // path or method
   std::string_view model;     // or the region of shared memory; may be empty
-  std::string_view detail;    // of a short request: the request itself
+  std::string_view detail;    // the text of a short request; may be empty
   uint64_t body_bytes = 0;
 };
 
-// Two lines of JSON per action: one before it, with "event":"start", and one after it, with "event":"end" and
-// the result. Both have the same number. A line is one write to a file that is opened for appending, and is
-// on the disk (fdatasync) before the action begins or is answered. Blocks. Thread-safe.
+// Writes two lines of JSON per action: one before it, with "event":"start", and one after it, with
+// "event":"end" and the result. Both lines have the same number. Each line is one write to a file that is
+// opened for appending. It is on the disk (fdatasync) before the action begins, or before the action is
+// answered. Blocks. Thread-safe.
 class AuditLog {
  public:
   static Result<std::unique_ptr<AuditLog>> Open(const AuditOptions& options);

@@ -14,8 +14,8 @@ namespace tern::server {
 // of a /64 of IPv6 have one number, because a client often has all of them. 0: a UNIX socket, or no address.
 uint64_t AddressKey(std::string_view peer);
 
-// Thread-safe. The memory is constant: four addresses share a set, and a fifth one replaces the address whose
-// bucket is empty first.
+// Thread-safe. The memory is constant: a set holds four addresses, and a fifth address replaces the one whose
+// bucket would be empty first.
 class FailureLimit {
  public:
   explicit FailureLimit(int per_minute);  // 0: no limit

@@ -42,7 +42,7 @@ struct Visitor {
   WallTime expires = kNoExpiry;        // of the entry, and of the client's certificate
   bool anonymous = false;              // access control is on, and there is no identity
 
-  // Long streams ask this again and again: an entry may expire or be revoked meanwhile.
+  // Long streams call this repeatedly, because an entry may expire or be revoked meanwhile.
   bool Valid() const {
     if (!identity) return true;
     return !identity->revoked.load(std::memory_order_relaxed) &&
@@ -57,7 +57,7 @@ struct Visitor {
   std::string_view name() const { return identity ? std::string_view(identity->name) : std::string_view(); }
 };
 
-// Queues are shared fairly between tenants.
+// Sets the tenant of a request and its weight, because queues are shared fairly between tenants.
 inline void SetTenant(const Visitor& visitor, Request& request) {
   if (!visitor.identity) return;
   request.tenant = visitor.identity->tenant->id();

@@ -29,7 +29,7 @@ nanoseconds QuotaBucket::Take(double amount, double per_s, double burst, bool de
   int64_t full = full_ns_.load(std::memory_order_relaxed);
   while (true) {
     const int64_t next = std::max(full, now_ns) + cost;
-    // The bucket has max(0, now + depth - full) left.
+    // As a time, the bucket has now + depth - max(full, now) left, which is negative if it is in debt.
     const int64_t missing = debt ? full - now_ns - depth + 1 : next - now_ns - depth;
     if (missing > 0) return nanoseconds(missing);
     if (full_ns_.compare_exchange_weak(full, next, std::memory_order_relaxed)) return nanoseconds(0);

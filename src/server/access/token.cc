@@ -31,7 +31,7 @@ struct FreeContext {
 
 Result<std::string> MakeToken() {
   constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  uint8_t random[33] = {};  // the last byte only completes the group of three bytes
+  uint8_t random[33] = {};  // the last byte is padding: base64 encodes groups of three bytes
   if (RAND_bytes(random, 32) != 1) return Status(Code::kInternal, "the system has no random numbers");
   std::string token(kTokenPrefix);
   for (size_t i = 0; i < sizeof random; i += 3) {

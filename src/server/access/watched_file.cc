@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kInterval{1};
 constexpr off_t kMaxBytes = off_t{16} << 20;
-// A file that was written so recently may be written again without a new time.
+// A file that was written at most this long ago may be written again without a change of its times.
 constexpr int64_t kRacySeconds = 2;
 
 bool Same(const struct stat& a, const struct stat& b) {

@@ -1,4 +1,4 @@
-// Files that are read again when they change, and the thread that looks.
+// Files that are read again when they change, and the thread that checks them.
 #pragma once
 #include <sys/stat.h>
 
@@ -28,7 +28,7 @@ class WatchedFile {
   const std::string path_;
   std::string content_;
   struct stat seen_ {};
-  bool settled_ = false;  // seen_ describes content_, and a later write would change the times
+  bool settled_ = false;  // seen_ describes content_, and a later write would change the times in seen_
   bool read_ = false;
 };
 

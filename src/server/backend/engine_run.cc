@@ -117,7 +117,7 @@ Status EngineInstance::Run(const TernBatch& batch, TernOutputs* outputs) {
   session_->SetThreads(batch.threads);
   // `stop` is a Stop of the server. The built-in engine reads it directly. Plug-ins call TernHost::stopped.
   session_->SetStop(batch.stop ? *static_cast<const Stop*>(batch.stop) : Stop());
-  // Executions belong to different clients, so none sees what an earlier one left in the states of the model.
+  // Executions belong to different clients, so an execution must not see the states that an earlier one left.
   if (!session_->graph().states().empty()) session_->ResetState();
   TERN_TRY(BindInputs(batch));
   TERN_TRY(session_->Prepare());

@@ -27,7 +27,7 @@ bool Fits(const Dims& configured, const Dims& model) {
 
 std::string DimsText(const Dims& dims) { return StrCat("[", Join(dims, ","), "]"); }
 
-// Returns whether the scheduler, not the client, supplies this input or uses this output.
+// Returns whether the tensor is an input that the scheduler supplies, or an output that the scheduler uses.
 bool OfScheduler(const ModelConfig& config, const std::string& name) {
   if (config.sequence) {
     for (const ControlInput& control : config.sequence->controls)

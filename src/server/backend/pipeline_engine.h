@@ -13,7 +13,7 @@ struct PipelineLoad {
 };
 
 // Returns the path of the pipeline of a model file, or "" if there is none or if the configuration's
-// parameter tern_pipeline is "off".
+// parameter tern_pipeline is "off". Fails if the parameter has another value.
 Result<std::string> PipelineOf(const ModelFiles& files, const ModelConfig& config);
 Result<PipelineLoad> LoadPipeline(const ModelFiles& files, const ModelConfig& config,
                                   const std::string& pipeline);

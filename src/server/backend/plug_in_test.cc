@@ -346,7 +346,7 @@ TEST(Adapter, ReturnsMemoryThatWasGiven) {
 
 std::string ended;  // the id of the last sequence
 
-// A plug-in that was compiled before end_sequence existed has a shorter struct.
+// A plug-in that was compiled before end_sequence existed passes a shorter struct.
 TEST(Adapter, TellsTheEndOfSequences) {
   ended.clear();
   TernBackend api{};

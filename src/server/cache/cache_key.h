@@ -10,9 +10,9 @@
 
 namespace tern::server {
 
-// A SHA-256 digest. Two different requests have the same key with probability 2^-256, and about 2^128
-// requests would be needed to find any two such requests, even for a client that tries to. So a hit is not
-// compared with the request that was stored.
+// A SHA-256 digest. Two different requests have the same key with probability 2^-256. A client that searches
+// for two such requests needs about 2^128 attempts. So a hit is not compared with the request whose response
+// was stored.
 struct CacheKey {
   std::array<uint8_t, 32> bytes{};
   bool operator==(const CacheKey&) const = default;
@@ -27,8 +27,8 @@ struct CacheKeyHash {
   }
 };
 
-// Computes a SHA-256 digest of several parts. Each part is preceded by its length, so that the bytes of
-// different lists of parts differ.
+// Computes a SHA-256 digest of several parts. Each part is preceded by its length, so that different lists of
+// parts never give the same bytes.
 class Digest {
  public:
   Digest();
@@ -44,7 +44,7 @@ class Digest {
  private:
   void Flush();
   void* context_;
-  // Short parts are collected, because a call of the library takes longer than their hash.
+  // Short parts are collected, because a call of the library takes longer than hashing them.
   std::array<uint8_t, 512> waiting_;
   size_t size_ = 0;
 };

@@ -23,7 +23,7 @@ bool ReadsParameters(const ModelConfig& config) {
 
 }  // namespace
 
-// A request whose response is looked for.
+// A request whose response is searched in the cache.
 struct CachedModel::Search {
   std::shared_ptr<Call> call;
   std::vector<std::string> identities;

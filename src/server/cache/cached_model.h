@@ -11,15 +11,15 @@
 namespace tern::server {
 
 // Thread-safe. Answers a request from the cache, or passes it on to the version and stores the response.
-// Only successful responses are stored. A request that is found takes no place in the queue of the model, and
-// is answered even if the model is overloaded.
+// Only successful responses are stored. A request whose response is found takes no place in the queue of the
+// model, and is answered even if the model is overloaded.
 class CachedModel final : public ModelVersion,
                           public Removable,
                           public std::enable_shared_from_this<CachedModel> {
  public:
-  // `model` has an identity. `models` has the steps of an ensemble. Fails if the model or a step of an
-  // ensemble has sequences or decoupled responses, if the model generates text, or if a step is an ensemble
-  // itself.
+  // `model` must have an identity. The steps of an ensemble are looked up in `models`. Fails if the model or
+  // a step of an ensemble has sequences or decoupled responses, if the model generates text, or if a step is
+  // an ensemble itself.
   static Result<std::shared_ptr<CachedModel>> Create(std::shared_ptr<ModelVersion> model,
                                                      std::shared_ptr<ResponseCache> cache,
                                                      const Registry& models);

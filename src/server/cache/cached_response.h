@@ -12,13 +12,13 @@ struct CachedResponse {
   std::string text;
   Parameters parameters;
 
-  // The memory that it takes, with that of names and dims.
+  // The memory of the response, including that of names and dims.
   size_t bytes() const;
   Response ToResponse() const;
 };
 
 // Copies the bytes of a successful response. A copy is needed because the outputs of a batch may be slices of
-// one buffer, which an entry would keep as a whole.
+// one buffer. Without the copy, an entry would keep the whole buffer.
 std::shared_ptr<const CachedResponse> Freeze(const Response& response);
 
 // Returns the number of bytes that Freeze copies.

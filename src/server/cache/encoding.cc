@@ -10,7 +10,7 @@ namespace tern::server {
 namespace {
 
 constexpr std::string_view kMagic = "TERNRC01";
-// Limits on numbers that are read, so that wrong ones do not take memory.
+// Limits on the numbers that are read, so that a damaged entry does not take much memory.
 constexpr uint64_t kMaxItems = 4096, kMaxRank = 64;
 
 void PutNumber(uint64_t value, std::string& out) {

@@ -1,5 +1,5 @@
-// A small Redis for tests. It knows PING, AUTH, SELECT, GET and SET, can be slow, silent or gone, and may
-// answer with any bytes.
+// A small Redis for tests. It knows PING, AUTH, SELECT, GET and SET. Tests can make it slow, silent or
+// absent, or let it answer with bytes that are not RESP.
 #pragma once
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

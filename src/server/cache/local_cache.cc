@@ -87,7 +87,7 @@ void LocalCache::EvictMain(Shard& shard, Dropped& dropped) {
   shard.main.splice(shard.main.begin(), shard.main, oldest);
 }
 
-// At most as many keys are remembered as there are entries, but at least 16.
+// Remembers at most as many keys as the shard has entries, or 16 if that is more.
 void LocalCache::Remember(Shard& shard, const CacheKey& key) {
   if (shard.ghosts.insert(key).second) shard.ghost_order.push_back(key);
   const size_t limit = std::max<size_t>(16, shard.entries.size());

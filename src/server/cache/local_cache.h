@@ -18,8 +18,9 @@ struct LocalCacheFacts {
 };
 
 // Thread-safe. Evicts by S3-FIFO (Yang et al., SOSP 2023): new entries enter a small queue that has a tenth
-// of the memory. An entry that is found there moves to the main queue; others leave soon, so that a scan of
-// requests that never return does not displace those that do. Finding an entry only increments a counter.
+// of the memory. At its end, an entry that was found meanwhile moves to the main queue. Other entries are
+// evicted, so that many requests that occur only once do not displace requests that repeat. Finding an entry
+// only increments a counter.
 class LocalCache {
  public:
   // A larger cache has more shards, each with its own lock and an equal part of the bytes.

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstDelay{100}, kLongestDelay{5000}, kConnectLimit{1000};
 // After this many searches in a row without an answer in time, the connection is given up.
 constexpr int kMaxTimeouts = 5;
-// Entries that wait for the socket. More are not stored.
+// The largest number of bytes that wait for the socket. Entries beyond it are not stored.
 constexpr size_t kMaxWaiting = size_t{32} << 20;
 constexpr size_t kMaxBulk = size_t{256} << 20;
 
@@ -75,7 +75,7 @@ void RedisClient::Connect(const std::shared_ptr<Addresses>& addresses) {
   TryNext(StrCat("cannot resolve the name: ", addresses->error));
 }
 
-// Opens a connection to the next address of the name. `reason` says why there is none to the one before.
+// Opens a connection to the next address of the name. `reason` says why the attempt before failed.
 void RedisClient::TryNext(std::string reason) {
   Close();
   pending_.clear();  // only the commands that open a connection

@@ -20,9 +20,8 @@ struct RedisCounts {
   std::atomic<bool> up{false};
   std::atomic<uint64_t> found{0}, missed{0};
   std::atomic<uint64_t> timeouts{0};  // searches that Redis did not answer in time
-  std::atomic<uint64_t> failures{
-      0};                            // connections that were refused or broke, and errors that Redis returned
-  std::atomic<uint64_t> dropped{0};  // entries that were not stored, because Redis is gone or slow
+  std::atomic<uint64_t> failures{0};  // broken or refused connections, errors from Redis, damaged entries
+  std::atomic<uint64_t> dropped{0};   // entries not stored: Redis is gone, is slow, or returned an error
 };
 
 // Used only on the thread of its loop. No function blocks: names are resolved on another thread.
@@ -38,7 +37,7 @@ class RedisClient : public Watcher {
   // Calls `found` once, at the latest after options.timeout.
   void Get(std::string_view key, Found found);
   void Set(std::string_view key, std::string_view value);
-  // Called after the loop has ended: destroys the callbacks of searches that wait.
+  // Destroys the callbacks of searches that wait. Called after the loop has ended.
   void Drop() { pending_.clear(); }
 
  private:

@@ -20,15 +20,16 @@ class RespReader {
   // A bulk reply has at most this many bytes.
   explicit RespReader(size_t max_bulk) : max_bulk_(max_bulk) {}
   void Feed(std::string_view bytes) { bytes_ += bytes; }
-  // Returns the next reply, or nothing if more bytes are needed. Fails if the bytes are not RESP2, and for
-  // arrays, which no command that Tern sends returns. After an error, the connection must be closed.
+  // Returns the next reply, or nothing if more bytes are needed. Fails if the bytes are not RESP2. Fails for
+  // arrays, too, because no command that Tern sends returns one. After an error, the connection must be
+  // closed.
   Result<std::optional<RespReply>> Next();
 
  private:
   void Drop(size_t bytes);
   size_t max_bulk_;
   std::string bytes_;
-  size_t at_ = 0;  // the bytes before it are done with
+  size_t at_ = 0;  // the bytes before this position were read
 };
 
 // Appends a command.

@@ -18,16 +18,16 @@ struct CacheFacts {
   uint64_t redis_found = 0, redis_missed = 0, redis_timeouts = 0, redis_failures = 0, redis_dropped = 0;
 };
 
-// Thread-safe. With both, a response that is not in memory is searched in Redis, and kept in memory if Redis
-// has it. Only a thread of the cache uses Redis: no other thread waits for it.
+// Thread-safe. With both, a response that is not in memory is searched in Redis. If Redis has it, it is also
+// kept in memory. Only a thread of the cache uses Redis, so no other thread waits for Redis.
 class ResponseCache {
  public:
   using Response = std::shared_ptr<const CachedResponse>;  // null: not found
 
   static Result<std::shared_ptr<ResponseCache>> Create(const CacheOptions& options);
   ~ResponseCache() { Stop(); }
-  // Ends the connection to Redis. Searches that wait are dropped, and their callbacks destroyed. Must not be
-  // called on the thread of the cache.
+  // Ends the connection to Redis. Searches that wait are dropped, and their callbacks are destroyed without
+  // being called. Must not be called on the thread of the cache.
   void Stop();
 
   // Searches in memory.

@@ -36,15 +36,16 @@ struct Batch {
   int threads = 1;  // the number of threads that the execution may use
   Stop stop;
   // The requests, in the order of their rows. A null request is an empty slot of a sequence batch. The items
-  // of a request are consecutive rows. `requests` and `items` are null if the requests are not known.
+  // of a request are in consecutive rows. `requests` and `items` are null if the requests are not known.
   const std::vector<const Request*>* requests = nullptr;
   const std::vector<int64_t>* items = nullptr;  // number of rows per request
   const ModelConfig* config = nullptr;          // of the model; null if it is not known
   OutputMemory* memory = nullptr;               // null: outputs are in memory of the back end's choice
   uint64_t epoch = 0;                           // ModelProcess::epoch when the batch was formed
   std::vector<AgainRow> again;                  // set by BackendInstance::Run
-  // Set by an isolated model: the processor time of its process, and whether the requests must not be run
-  // again because the process ended, perhaps due to one of them, or took too long.
+  // Set by an isolated model. cpu_elsewhere is the processor time of its process. `lost`: the process ended,
+  // perhaps because of one of these requests. `timed_out`: the execution took too long. In both cases, the
+  // requests must not be run again.
   std::chrono::nanoseconds cpu_elsewhere{0};
   bool lost = false, timed_out = false;
 };
@@ -56,7 +57,8 @@ class ModelProcess {
   enum class State : uint8_t { kUp, kRestarting, kDown };
   virtual ~ModelProcess() = default;
   virtual State state() const = 0;
-  // The number of processes that were started. What a back end keeps per sequence is lost with its process.
+  // The number of processes that were started. When the process ends, all that the back end keeps per
+  // sequence is lost.
   virtual uint64_t epoch() const = 0;
   // Sets the action that runs after each change of the state, on a thread of the process's owner. It must not
   // block.

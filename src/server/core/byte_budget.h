@@ -38,8 +38,8 @@ class ByteReservation {
     return true;
   }
 
-  // Changes the size of the reservation to `bytes`, even beyond the limit. Used for responses, which exist
-  // already. Until they are sent, the budget has less for new requests.
+  // Changes the size of the reservation to `bytes`, even beyond the limit. Used for responses, whose memory
+  // is already allocated. Until a response is sent, the budget has less for new requests.
   void Set(ServerContext& context, uint64_t bytes) {
     if (bytes == bytes_) return;
     context.queued_bytes.fetch_add(bytes - bytes_, std::memory_order_relaxed);
@@ -52,9 +52,9 @@ class ByteReservation {
   uint64_t bytes_ = 0;
 };
 
-// Returns a limit on the unsent response bytes of a connection. At the limit, the server starts no more of
-// its requests. The limit is `most`, or less if the budget is small, so that a few clients that do not read
-// cannot use up the budget.
+// Returns a limit on the unsent response bytes of a connection. At the limit, the server starts no more
+// requests of this connection. The limit is `most`, or less if the budget is small, so that a few clients
+// that do not read cannot use up the budget.
 inline uint64_t UnsentLimit(const ServerContext& context, uint64_t most) {
   constexpr uint64_t kConnections = 32, kLeast = uint64_t{1} << 20;
   return std::min(most, std::max(kLeast, context.limits.queued_bytes / kConnections));

@@ -12,8 +12,8 @@
 
 namespace tern::server {
 
-// The phases of all executions of a request but the last one, summed. Only requests of iterative models are
-// executed more than once.
+// The sums of the phases of all executions of a request except the last one. Only requests of iterative
+// models are executed more than once.
 struct EarlierPhases {
   std::chrono::nanoseconds queue{0}, input{0}, compute{0}, output{0};
 };

@@ -11,7 +11,7 @@ namespace tern::server {
 enum class Encoding { kIdentity, kGzip, kDeflate };
 const char* EncodingName(Encoding encoding);  // "gzip"
 
-// Decompresses data of this encoding; kIdentity means gzip or deflate, whichever the first bytes show. Fails
+// Decompresses data of this encoding. kIdentity: the first bytes tell whether it is gzip or deflate. Fails
 // with kResourceExhausted if the result is longer than `limit` bytes, and with kInvalidArgument if the data
 // is damaged or truncated.
 Result<Buffer> Decompress(std::string_view data, uint64_t limit, Encoding encoding = Encoding::kIdentity);

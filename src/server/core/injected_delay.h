@@ -1,7 +1,7 @@
-// Delays that tests inject into the stages of requests, to check that the server names the slow stage. Not
-// for operators: the environment variable TERN_TEST_DELAY_FILE names a file with lines such as "queue 20",
-// which delay every request by 20 ms in that stage. The file may change while the server runs. Without the
-// variable, InjectDelay reads one atomic flag.
+// Delays that tests inject into the stages of requests, to check that the server names the slow stage.
+// Operators do not use them. The environment variable TERN_TEST_DELAY_FILE names a file with lines such as
+// "queue 20", which delay every request by 20 ms in that stage. The file may change while the server runs.
+// Without the variable, InjectDelay reads one atomic flag.
 #pragma once
 #include <atomic>
 #include <string>

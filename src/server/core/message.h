@@ -58,7 +58,7 @@ struct Request {
   std::string signature;      // one of ModelVersion::signatures; empty: the version's own inputs and outputs
   bool copy = false;          // a mirrored request: not answered from the cache, not run on the submitting thread
   bool readable = false;      // the client wants Response::text instead of tensors; only for pipelines
-  uint32_t tenant = 0;        // the client that sent it; a queue is shared fairly between tenants; 0: none
+  uint32_t tenant = 0;        // id of the client's tenant; a queue is shared fairly between tenants; 0: none
   uint32_t weight = 1;        // share of the tenant, at least 1
 };
 

@@ -124,7 +124,7 @@ struct ModelConfig {
   bool decoupled = false;
   bool response_cache = false;  // if the server has a cache, responses are stored in it
   LatencyGoal goal;
-  // An execution that takes longer has failed: its requests are answered with an error. 0: no limit.
+  // The requests of an execution that takes longer are answered with an error. 0: no limit.
   std::chrono::milliseconds execution_timeout{0};
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;

@@ -54,16 +54,16 @@ class ModelVersion {
   // Checks the request against the configuration and puts it into the queue, or runs it on the calling thread
   // if that is faster. The call gets at least one response, even if this version is unloaded meanwhile.
   virtual void Submit(std::shared_ptr<Call> call) = 0;
-  // Returns the version that answers this request if this object stands for several versions, as during a
-  // rollout; the request is then submitted to the result. Returns null if this version itself answers. A
-  // front end calls it when the request is parsed. Submit without it chooses too, but then the front end does
-  // not know the number of the version.
+  // If this object stands for several versions, as during a rollout, returns the version that answers this
+  // request. The caller submits the request to the result. Returns null if this version itself answers. A
+  // front end calls this function when the request is parsed. A front end that only calls Submit does not
+  // learn the number of the version that answers.
   virtual std::shared_ptr<ModelVersion> Choose(const Request& /*request*/) { return nullptr; }
   // Returns the version that this object stands before during a rollout, or null.
   virtual std::shared_ptr<ModelVersion> behind() const { return nullptr; }
-  // Answers the call with kResourceExhausted and returns true if Submit would refuse every request now
-  // because of the model's latency goal. Uses only request.arrived and request.tenant. A front end calls it
-  // before it decodes a request, so that requests that are refused take little processor time from the model.
+  // If Submit would refuse every request now because of the model's latency goal, answers the call with
+  // kResourceExhausted and returns true. Uses only request.arrived and request.tenant. A front end calls it
+  // before it decodes a request, so that refused requests take little processor time from the model.
   virtual bool RefuseIfOverloaded(Call& /*call*/) { return false; }
   // The entry points that Request::signature can name, sorted by name. Null for a model without signatures.
   virtual const std::vector<Signature>* signatures() const { return nullptr; }

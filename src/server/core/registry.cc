@@ -129,7 +129,7 @@ void Registry::Publish(const std::string& model, std::vector<std::shared_ptr<Mod
   const std::lock_guard lock(writers_);
   auto next = std::make_shared<Snapshot>(*std::atomic_load(&snapshot_));
   VersionRoute route;
-  if (router_) route = router_(model, versions);  // also without versions, so that it learns of the end
+  if (router_) route = router_(model, versions);  // also if no versions are left: the router must know
   if (versions.empty()) {
     next->erase(model);
   } else {

@@ -41,7 +41,7 @@ class Registry {
   // Returns a version. `version` is a number or a label. If it is empty, the result is what the model's route
   // says, or the latest version that is ready. Fails with kNotFound for an unknown model, version or label
   // ("Request for unknown model: 'm' version 9 is not found") and with kUnavailable for a version that was
-  // published and is gone while the model stayed ("… is not at ready state"), also if a label names it.
+  // removed while the model stayed ("… is not at ready state"), also if a label names that version.
   Result<std::shared_ptr<ModelVersion>> Find(std::string_view model, std::string_view version = {}) const;
   // Returns the version that a label names. Fails with kNotFound if the model or the label does not exist,
   // and with kUnavailable if the version is not ready.
@@ -57,9 +57,9 @@ class Registry {
   void Publish(const std::string& model, std::vector<std::shared_ptr<ModelVersion>> versions);
   // Replaces the route of a model that has versions. All its labels move at the same moment.
   void SetRoute(const std::string& model, VersionRoute route);
-  // From now on, Publish and Reroute take routes from this function. It is called while the registry's
-  // writers wait, so it must not block or call functions that write to the registry. An empty function
-  // removes the router.
+  // From now on, Publish and Reroute take routes from this function. The function is called while the
+  // registry's writers wait. So it must neither block nor write to the registry. An empty function removes
+  // the router.
   void SetRouter(Router router);
   // Asks the router for a new route of a model. Does nothing if the model has no versions.
   void Reroute(const std::string& model);
@@ -67,7 +67,7 @@ class Registry {
  private:
   struct Model {
     std::vector<std::shared_ptr<ModelVersion>> versions;  // ascending, never empty
-    std::vector<std::string> gone;                        // published once; the oldest are forgotten
+    std::vector<std::string> gone;                        // removed versions; the oldest are forgotten
     VersionRoute route;
   };
   using Snapshot = std::map<std::string, Model, std::less<>>;

@@ -49,7 +49,7 @@ struct StatisticsSnapshot {
   uint64_t last_inference_ms = 0;  // since the epoch
   uint64_t inference_count = 0, execution_count = 0;
   Duration success, fail, queue, compute_input, compute_infer, compute_output;
-  Duration cache_hit, cache_miss;          // of searches, and of storing responses after a miss
+  Duration cache_hit, cache_miss;          // searches; cache_miss.ns includes the storing of responses
   std::map<int, BatchStatistics> batches;  // by batch size
   std::array<uint64_t, kFailReasons> failures{};
   uint64_t cpu_ns = 0;  // processor time of executions
@@ -65,7 +65,8 @@ class ModelStatistics {
   void AddFailure(const CallTimes& times, Clock::time_point arrived, FailReason reason);
   // Called instead of AddSuccess for a call that the response cache answers.
   void AddCacheHit(const CallTimes& times, Clock::time_point arrived);
-  // Called for each search that found nothing, and again when its response is stored (`count` is 0 then).
+  // Called for each search that found nothing, with `count` 1. Called again when the response is stored, with
+  // `count` 0.
   void AddCacheMiss(std::chrono::nanoseconds duration, uint64_t count);
   // Called after each execution. `cpu` is the processor time of all threads that the execution used.
   void AddExecution(int batch_size, std::chrono::nanoseconds input, std::chrono::nanoseconds compute,

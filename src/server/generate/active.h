@@ -17,7 +17,7 @@ struct GenerationEngine::Active {
   Clock::time_point last_token;
   std::vector<TokenLogprob> logprobs;  // not sent yet
   bool ended = false;                  // has its last event
-  bool broken = false;                 // the scores were not finite, and so the states may not be
+  bool broken = false;                 // the scores were not finite; perhaps the states are not either
 };
 
 }  // namespace tern::server

@@ -17,7 +17,7 @@ bool Mentions(const std::string& name, std::string_view word) { return name.find
 
 std::string TypeText(const Value& v) { return StrCat("'", v.name, "' is ", v.type.ToString()); }
 
-// Token ids for a trial, which do not repeat soon.
+// Token ids for a trial, in a sequence with a long period.
 std::vector<int64_t> TrialTokens(int64_t first, int64_t count, int64_t vocabulary) {
   std::vector<int64_t> out;
   for (int64_t i = 0; i < count; ++i) out.push_back((first + i * 7919) % std::max<int64_t>(1, vocabulary));
@@ -163,8 +163,9 @@ Status CausalModel::TryOneToken() {
   return {};
 }
 
-// A short sequence joins a longer one, with a padded prompt and positions without tokens before its next
-// tokens. Then the batch gets more rows, which compiles the plans of all batch sizes.
+// In the trial, a short sequence with a padded prompt joins a longer one. So its row has positions without
+// tokens before its next tokens. Then the batch gets more rows, so that the plans of all batch sizes are
+// compiled.
 Status CausalModel::TryBatches() {
   const auto self = std::shared_ptr<const CausalModel>(std::shared_ptr<void>(), this);  // owns nothing
   constexpr int64_t kShort = 3, kLong = 11, kLast = 3;

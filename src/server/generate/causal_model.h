@@ -26,8 +26,8 @@ struct CausalPorts {
 // Immutable, except for the plans that its sessions share. Thread-safe.
 class CausalModel {
  public:
-  // Returns whether the graph has growing states by the names of their inputs and outputs (FindStates in
-  // ir/state.h). If it has none, the model cannot generate.
+  // Returns whether the graph has growing states. FindStates (ir/state.h) recognizes them by the names of
+  // inputs and outputs. A model without such states cannot generate.
   static bool HasStates(const Graph& graph);
   // Fails with kUnsupported if the model has other inputs than token ids, mask, positions and states.
   static Result<std::shared_ptr<const CausalModel>> Create(std::unique_ptr<Graph> graph,

@@ -175,8 +175,8 @@ bool GenerationEngine::FitsCache(const Generation& generation) const {
   return count == 1 || rows * CapacityOf(need) <= limits_.cache_tokens;
 }
 
-// Starts the next sequence, if there is a place for it. Requests take turns, so that one with many sequences
-// does not keep the others waiting.
+// Starts the next sequence, if there is a place for it. Requests take turns, so that a request with many
+// sequences does not keep the others waiting.
 void GenerationEngine::Admit() {
   const auto running = static_cast<int64_t>(
       static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), [](const auto& s) { return !!s; })) +
@@ -221,7 +221,7 @@ bool GenerationEngine::Step(int threads) {
   return unfinished_ > 0;
 }
 
-// Called under the lock. Executes a Fail that came meanwhile.
+// Called under the lock. Carries out a Fail that was called during the step.
 void GenerationEngine::EndStep(std::unique_lock<std::mutex>& lock) {
   while (failed_) {
     const Status status = *std::exchange(failed_, std::nullopt);

@@ -35,19 +35,19 @@ class GenerationEngine {
                    std::vector<int64_t> eos, const EngineLimits& limits, ModelVersion& owner);
   ~GenerationEngine();
 
-  // Takes all sequences of a request, or refuses all of them and answers none: with kInvalidArgument if one
-  // is empty, too long or has unknown tokens, or if they are more than can run and wait; with
-  // kResourceExhausted if too many wait.
+  // Accepts all sequences of a request, or none. Fails with kInvalidArgument if a sequence is empty, is too
+  // long or has unknown tokens, or if the request has more sequences than can run and wait. Fails with
+  // kResourceExhausted if too many sequences wait. After a failure, no sequence gets an event.
   Status Accept(const Generations& generations);
-  // Reads one part of a prompt, and generates one token for each running sequence. Returns whether there is
-  // more to do.
+  // Reads one part of a prompt, and generates one token for each running sequence. Returns whether another
+  // Step is needed.
   bool Step(int threads);
-  // Ends all unfinished sequences with this error. If Step runs, they end when Step does.
+  // Ends all unfinished sequences with this error. If a Step is running, they end at the end of that Step.
   void Fail(const Status& status);
 
   int64_t running() const { return running_.load(std::memory_order_relaxed); }
   int64_t waiting() const;
-  int64_t unfinished() const;  // accepted and without a last event
+  int64_t unfinished() const;  // sequences that were accepted and have not got their last event
   double cache_usage() const;  // 0 to 1
   const GenerationStatistics& statistics() const { return generated_; }
   size_t MemoryBytes() const { return cache_bytes_.load(std::memory_order_relaxed); }

@@ -12,7 +12,7 @@ namespace tern::server {
 
 class ChatTemplate;
 
-// Values of a request that names none, from generation_config.json.
+// The values of options that a request does not set, from generation_config.json.
 struct GeneratorDefaults {
   double temperature = 1, top_p = 1, repetition_penalty = 1;
   int64_t top_k = 0;

@@ -11,7 +11,7 @@ namespace tern::server {
 std::string TokenizerFolder(const ModelFiles& files, const std::string& root);
 
 // Makes a version that generates text. `folder` is that of tokenizer.json. Fails with kUnsupported if the
-// model cannot generate text: then it can be served with its tensors.
+// model cannot generate text. Such a model can still be served with its tensors.
 Result<std::shared_ptr<ModelVersion>> LoadGenerator(const ModelFiles& files, const std::string& folder,
                                                     ModelConfig config, const std::string& version,
                                                     std::shared_ptr<Executor> executor);

@@ -15,8 +15,8 @@ namespace tern::server {
 inline constexpr const char* kTextInput = "text_input";
 inline constexpr const char* kTextOutput = "text_output";
 
-// Thread-safe. Each execution reads a part of a prompt and makes one token of each running sequence, so that
-// other models of the server run in between.
+// Thread-safe. Each execution reads a part of a prompt and makes one token of each running sequence. Other
+// models of the server can run between two executions.
 class GeneratorModel final : public ModelVersion,
                              public TextGenerator,
                              public Executor::Client,

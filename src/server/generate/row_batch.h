@@ -7,12 +7,12 @@
 
 namespace tern::server {
 
-// Returns the capacity of states of this length: the positions that fit into their memory.
+// Returns the number of positions for which states of this length have memory.
 int64_t CapacityOf(int64_t tokens);
 
 // All rows have the same number of positions in the model's states. A mask tells which of them a row uses. So
 // a row may have positions without a token: between its tokens if it joined a batch with longer rows, and
-// after them if its prompt was padded. The states of such positions are finite numbers, and the model gives
+// after them if its prompt was padded. The states of such positions are finite numbers, and the mask gives
 // them no weight. Not thread-safe.
 class RowBatch {
  public:
@@ -26,10 +26,11 @@ class RowBatch {
 
   // Sets the number of rows. New rows have no tokens.
   Status SetRows(int64_t rows);
-  // Copies the tokens of a row of another batch, or of this one, to the beginning of row `to`. Its old tokens
-  // are gone.
+  // Copies the tokens of row `row` of `from`, which may be this batch, to the beginning of row `to`. The old
+  // tokens of row `to` are removed.
   Status CopyRow(int64_t to, RowBatch& from, int64_t row);
-  // The row has no tokens any more. `forget` sets its states to zero, in case they are not finite.
+  // Removes the tokens of the row. `forget`: also sets its states to zero, which is necessary if they are not
+  // finite.
   Status ClearRow(int64_t row, bool forget);
   // Moves the tokens of each row to its beginning, so that length() becomes the largest used().
   Status Compact();
@@ -37,8 +38,8 @@ class RowBatch {
   int64_t longest() const;
 
   // Appends `count` tokens to each row. The first valid[r] of them are tokens of row r, the others padding.
-  // `tokens` has rows() * count elements. `all_scores`: computes the scores after all tokens, and not only
-  // after the last token of the row, if the batch has one row.
+  // `tokens` has rows() * count elements. A batch of one row computes only the scores after the row's last
+  // token, unless `all_scores` is true.
   Status Run(const std::vector<int64_t>& tokens, int64_t count, const std::vector<int64_t>& valid,
              int threads, bool all_scores = false);
   // Returns the scores after token i of the last run, if they were computed.
@@ -46,7 +47,7 @@ class RowBatch {
   int64_t vocabulary() const { return scores_.defined() ? scores_.dim(2) : 0; }  // after Scores
 
  private:
-  struct View;  // where a state has its positions
+  struct View;  // the memory layout of a state
   struct Piece {
     int64_t from = 0, to = 0, count = 0;  // positions
   };

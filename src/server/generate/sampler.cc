@@ -105,8 +105,8 @@ int64_t Sampler::Draw() {
   };
   const bool limited = options_.top_p < 1 || (options_.top_k > 0 && options_.top_k < count);
   candidates_.clear();
-  // A token of less than e^-30 of the largest weight is never among those of top_p in practice, so most of
-  // the vocabulary need not be sorted.
+  // A token whose weight is less than e^-30 times the largest weight is practically never among those of
+  // top_p. So most of the vocabulary is not sorted.
   const double least = limited ? -30 / factor : -std::numeric_limits<double>::infinity();
   for (int64_t id = 0; id < count; ++id)
     if (static_cast<double>(scores_[static_cast<size_t>(id)]) - largest >= least &&

@@ -8,7 +8,8 @@
 
 namespace tern::server {
 
-// The choices depend only on the options, the scores and the tokens so far: not on other sequences.
+// The choices depend only on the options, the scores and the tokens so far. Other sequences do not change
+// them.
 // Not thread-safe.
 class Sampler {
  public:

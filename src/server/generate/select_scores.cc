@@ -5,7 +5,8 @@
 namespace tern::server {
 namespace {
 
-// Returns the product with the vocabulary, and the nodes behind it up to the output. Null: there is none.
+// Returns the product with the vocabulary, or null if there is none. Sets `chain` to the nodes from the
+// product to the output.
 Node* ProductOf(const Value& logits, std::vector<Node*>& chain) {
   const Value* v = &logits;
   for (bool last = true; v->producer; last = false) {

@@ -13,15 +13,15 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 // bytes that do not form UTF-8.
 constexpr size_t kMaxIncomplete = 4;
 
-// Returns the length of the longest end of `text` that begins `stop`.
+// Returns the length of the longest suffix of `text` that is a prefix of `stop`.
 size_t Overlap(std::string_view text, std::string_view stop) {
   for (size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n)
     if (text.substr(text.size() - n) == stop.substr(0, n)) return n;
   return 0;
 }
 
-// Returns the text of `all` after `before`. An incomplete character at the end of `before` is another one in
-// `all`.
+// Returns the text of `all` after `before`. An incomplete character at the end of `before` may be a complete
+// one in `all`.
 std::string After(const std::string& before, const std::string& all) {
   if (std::string_view(all).starts_with(before)) return all.substr(before.size());
   const auto [at, unused] = std::mismatch(all.begin(), all.end(), before.begin(), before.end());

@@ -15,10 +15,10 @@ class TextStream {
   TextStream(std::shared_ptr<const data::Tokenizer> tokenizer, std::vector<std::string> stop,
              const std::vector<int64_t>& prompt);
 
-  // Adds a token and returns the text that is certain: an incomplete character and the beginning of a stop
-  // text wait for further tokens.
+  // Adds a token and returns the text that later tokens cannot change. An incomplete character, and text that
+  // may be the beginning of a stop text, are returned later.
   Result<std::string> Add(int64_t token);
-  // Returns the text that still waits. No token follows.
+  // Returns the rest of the text. Call it after the last token.
   Result<std::string> Finish();
   bool stopped() const { return stopped_; }  // a stop text was found
 

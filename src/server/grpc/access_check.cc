@@ -10,9 +10,9 @@ namespace {
 
 enum class Writes : uint8_t { kNever, kAlways, kIfSettings };
 
-// The numbers are those of fields; 0: no such field.
+// Integers are numbers of fields; 0: the message has no such field.
 struct Facts {
-  std::string_view method;  // behind the last dot of the service and a slash
+  std::string_view method;  // the part of the path behind its last dot
   Writes writes = Writes::kAlways;
   uint32_t model = 0, other_model = 0;  // the second one counts if the first is empty
   uint32_t settings = 0;

@@ -1,4 +1,4 @@
-// What rpcs need to be permitted, beyond their group.
+// The rights that rpcs need, beyond those of their group.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace tern::server {
 // What a request of a unary method says.
 struct RpcRequest {
   bool writes = false;      // it changes the server
-  std::string_view model;   // that it names; empty: none
+  std::string_view model;   // the model that it names; empty: none
   bool all_models = false;  // it concerns all models
   std::string_view name;    // of the model, or of the region of shared memory, for the audit log
 };

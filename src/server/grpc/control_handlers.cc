@@ -5,7 +5,7 @@
 namespace tern::server {
 namespace {
 
-// KServe's clients send the model's name in field 1. Other clients send the repository's name there.
+// KServe's clients send the model's name in field 1. In other clients, field 1 is the repository's name.
 template <class Message> Result<std::string> ModelOf(const Message& message) {
   if (message.model_name().empty() && message.repository_name().empty())
     return InvalidArgument("the request names no model");

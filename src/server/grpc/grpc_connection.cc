@@ -12,14 +12,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kReadBytes = size_t{256} << 10;  // limit of one call of recv
-// At least so many bytes of a DATA frame are received directly into the message. The read ends soon after the
-// frame, so that the next frame can be received in the same way.
+// If at least kMinDirect bytes of a DATA frame are missing, they are received directly into the message. Such
+// a read ends at most kTailBytes after the frame, so that the next frame can be received in the same way.
 constexpr size_t kMinDirect = size_t{32} << 10, kTailBytes = size_t{16} << 10;
 constexpr int kReadsPerTurn = 8, kWritesPerTurn = 8, kMaxParts = 256;
-// Bytes of responses that the client has not read. Above the first number (or a share of a small budget) no
-// further requests are started. Above the second one, streams that send many responses end.
+// Limits on the bytes of responses that the client has not read. Above kMaxUnsent (or a share of a small
+// budget), no further requests are started. Above kMaxStreamed, streams that send many responses end.
 constexpr int64_t kMaxUnsent = int64_t{32} << 20, kMaxStreamed = int64_t{64} << 20;
-constexpr milliseconds kTurn{2};  // for requests that are answered at once: others wait
+constexpr milliseconds kTurn{2};  // a connection reads for at most this long, because others wait
 constexpr milliseconds kPrefaceTime{20'000}, kLingerTime{1'000}, kDrainNotice{100};
 
 // One buffer per thread is enough, because nghttp2 consumes all bytes at once.
@@ -112,8 +112,8 @@ void GrpcConnection::KeepAlive() {
   keepalive_timer_ = After(std::max(next, milliseconds(1)), &GrpcConnection::KeepAlive);
 }
 
-// One timer serves all streams: slow messages are rare. A client that does not take its responses from the
-// socket, or keeps the window of the connection closed, is closed.
+// One timer serves all streams: slow messages are rare. The connection is closed if its client does not take
+// responses from the socket, or keeps the window of the connection closed.
 void GrpcConnection::CheckPace() {
   if (now_ > read_by_) return Close();
   pace_timer_ = After(shared_->options.message_time / 4, &GrpcConnection::CheckPace);
@@ -124,7 +124,7 @@ void GrpcConnection::CheckPace() {
   if (Crowded()) ResetStalled();
 }
 
-// True if unread responses hold up other requests: of this connection, or of other clients.
+// True if unread responses hold up other requests of this connection, or requests of other clients.
 bool GrpcConnection::Crowded() const {
   const ServerContext& context = shared_->context;
   return choked() || context.queued_bytes > context.limits.queued_bytes / 2;
@@ -183,7 +183,7 @@ void GrpcConnection::EndTurn() {
   if (out_.empty() && (over || drained || refusing_)) Linger();
 }
 
-// The client has read enough: the requests that waited for that are started.
+// Starts the requests that waited until the client had read enough.
 void GrpcConnection::ReleaseHeld() {
   for (const int32_t id : std::exchange(held_, {}))
     if (GrpcStream* stream = Find(id)) stream->OnReleased();
@@ -389,8 +389,8 @@ void GrpcConnection::Drain() {
   });
 }
 
-// Ends streams that have no request to answer, and requests that have not arrived completely: clients may
-// never send the rest.
+// Ends streams that have no request to answer. Also ends requests that have not arrived completely, because
+// clients may never send the rest.
 void GrpcConnection::EndUnfinished() {
   std::vector<int32_t> ids;
   for (const auto& [id, stream] : streams_) ids.push_back(id);
@@ -409,7 +409,7 @@ void GrpcConnection::StartDrain() {
 
 void GrpcConnection::FinishDrain() {
   drain_announced_ = true;
-  if (stopping_) EndUnfinished();  // those that came after Drain
+  if (stopping_) EndUnfinished();  // streams that came after Drain
   nghttp2_submit_goaway(session_.get(), NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_.get()), NGHTTP2_NO_ERROR, nullptr,
                         0);

@@ -17,11 +17,11 @@ namespace tern::server {
 
 // The loop itself compresses and copies at most this many bytes at once.
 inline constexpr uint64_t kMaxLoopBytes = uint64_t{64} << 10;
-// The loop decompresses messages of at most kMaxLoopInflate bytes, and starts no other one in a turn after
-// kMaxTurnInflated bytes. Worker threads decompress the rest.
+// The loop decompresses messages of at most kMaxLoopInflate bytes. After kMaxTurnInflated bytes in one turn,
+// it starts no further message. Worker threads decompress the other messages.
 inline constexpr size_t kMaxLoopInflate = size_t{16} << 10, kMaxTurnInflated = size_t{256} << 10;
 
-inline constexpr int64_t kMinBytesPerMs = 1;  // that a client sends and takes, on average
+inline constexpr int64_t kMinBytesPerMs = 1;  // least average rate at which a client sends and takes bytes
 
 // Shared by all connections of a server. It outlives them.
 struct GrpcShared {
@@ -32,8 +32,8 @@ struct GrpcShared {
   const bool keeps_headers;  // the options need all headers of a request
   MessageLimits limits;
   WorkerThreads repository{4};  // load and unload models
-  WorkerThreads files{2};       // list the repository, open log files: the file system may be slow
-  WorkerThreads work{2};        // compress, decompress and parse: wait for nothing
+  WorkerThreads files{2};       // list the repository and open log files; the file system may be slow
+  WorkerThreads work{2};        // compress, decompress and parse; do not block
 };
 
 // What a connection knows of its client.
@@ -73,16 +73,17 @@ class GrpcConnection : public Connection,
   ServerContext& context() { return shared_->context; }
   const std::shared_ptr<ReplyBox>& replies() { return replies_; }
   Clock::time_point now() const { return now_; }  // when the current call of Turn began
-  // True while so many response bytes wait for the client that no further request is started.
+  // True while the response bytes that wait for the client exceed a limit. No further request is started
+  // then.
   bool choked() const;
-  // True if so many response bytes wait for the client that a stream must not add more. `outbox` is the
-  // number of bytes of that stream that wait to be compressed.
+  // True if a stream must not add response bytes, because too many wait for the client. `outbox` is the
+  // number of bytes of this stream that wait to be compressed.
   bool overloaded(size_t outbox) const;
   // Calls OnReleased of the stream when the connection is no longer choked.
   void Hold(int32_t stream) { held_.push_back(stream); }
   void CountPending(int64_t bytes) { pending_ += bytes; }
   void CountOutbox(int64_t bytes) { outbox_ += bytes; }
-  // Counts replies that wait for earlier ones of their stream. The client cannot read them yet, so they do
+  // Counts replies that wait for earlier replies of their stream. The client cannot read them yet, so they do
   // not choke the connection.
   void CountOrdered(int64_t bytes) { ordered_ += bytes; }
   // True while the loop may decompress messages in this turn. CountInflated counts what it has decompressed.
@@ -156,9 +157,9 @@ class GrpcConnection : public Connection,
   int64_t outbox_ = 0;            // bytes of responses that wait to be compressed
   int64_t ordered_ = 0;           // bytes of responses that wait for earlier ones
   size_t data_out_ = 0;           // bytes of responses in out_
-  ByteReservation unsent_;        // for all these
+  ByteReservation unsent_;        // for all bytes counted above
   size_t inflated_ = 0;           // bytes that this turn has decompressed
-  std::vector<uint64_t> timers_;  // that run once
+  std::vector<uint64_t> timers_;  // timers that run once
   uint64_t keepalive_timer_ = 0, pace_timer_ = 0;
   ClientFacts client_;
   const char* flooded_ = nullptr;

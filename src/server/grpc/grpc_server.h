@@ -15,9 +15,10 @@ struct GrpcOptions {
   std::chrono::milliseconds keepalive_timeout{20'000};
   std::chrono::milliseconds max_connection_age{0};  // 0: no limit
   std::chrono::milliseconds max_connection_age_grace{10'000};
-  std::chrono::milliseconds message_time{75'000};  // in which a message must arrive; long ones get more
+  std::chrono::milliseconds message_time{75'000};  // limit on the arrival of a message; long messages get
+                                                   // more
   int response_compression = 0;            // 0: none, else the level of gzip for clients that accept it
-  uint64_t max_message_bytes = INT32_MAX;  // of a request; compressed ones also have Limits::body_bytes
+  uint64_t max_message_bytes = INT32_MAX;  // of a request; Limits::body_bytes also limits compressed ones
   Restrictions restrictions;
   std::shared_ptr<const HeaderPattern> forward;  // headers that become parameters of requests; may be null
 };

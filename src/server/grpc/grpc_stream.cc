@@ -175,7 +175,7 @@ void GrpcStream::OnInflated(InMessage message, GrpcStatus status) {
   OnContinue();
 }
 
-// Lets the client send as many bytes again as were received, unless messages wait here or in the Rpc. While
+// Gives the received bytes back to the flow-control windows, unless messages wait here or in the Rpc. While
 // the connection is choked, its window bounds the bytes of requests that it holds.
 void GrpcStream::ReturnWindow() {
   if (Waiting() || (!finished_ && Held())) return;
@@ -211,7 +211,7 @@ void GrpcStream::CheckPace() {
   if (rpc_ && rpc_->records_calls())
     if (GrpcStatus expired = CheckValid(); !expired.ok()) return Abort(std::move(expired));
   if (finished_ || !rpc_ || reader_.idle()) return;
-  // The client cannot send, because the server is busy. So this time does not count.
+  // While the server is busy, the client cannot send. So this time does not count.
   if (rpc_->full() || Waiting()) message_began_ = connection_.now();
   const std::chrono::milliseconds more(static_cast<int64_t>(reader_.filled()) / kMinBytesPerMs);
   if (connection_.now() - message_began_ <= connection_.shared().options.message_time + more) return;
@@ -260,8 +260,8 @@ void GrpcStream::Emit(size_t size, OutBuffer& out) {
 
 void GrpcStream::Send(OutMessage message) {
   if (finished_) return;
-  // A stream with many responses ends here: a model could fill the memory while the client does not read.
-  // The client reads a stream of which nothing waits.
+  // A stream with many responses ends here if its client does not read. Otherwise a model could fill the
+  // memory. A client that has read all responses of the stream does read.
   const bool unread = pending_ + outbox_bytes_ > 0;
   if (responded_ && unread && connection_.overloaded(outbox_bytes_)) return Abort(Overloaded());
   if (!std::exchange(responded_, true)) connection_.SubmitHeaders(*this, Compresses());

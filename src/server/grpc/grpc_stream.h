@@ -32,7 +32,7 @@ class GrpcStream {
   void OnUnread();       // the connection resets the stream, because it is stalled
   // Returns the memory for the next bytes of the request's body, so that they can be received there.
   Buffer Room() { return finished_ ? Buffer() : reader_.Room(); }
-  // Passes messages to the Rpc that waited until the client had read earlier responses.
+  // Passes the messages to the Rpc that had to wait until the client read earlier responses.
   void OnReleased();
   // Passes further messages to the Rpc after Pause.
   void OnContinue();
@@ -64,7 +64,8 @@ class GrpcStream {
   const Visitor& visitor() const { return visitor_; }
   GrpcStatus CheckModel(std::string_view model) const;
   GrpcStatus CheckValid() const;  // the identity of a long stream may expire
-  // Takes the place of an inference in its tenant's quota. `further`: it is not the first one of its stream.
+  // Takes a place in the tenant's quota for an inference. `further`: the inference is not the first one of
+  // its stream.
   GrpcStatus Admit(const InMessage& message, bool further, Permit& permit) const;
 
   GrpcConnection& connection() { return connection_; }
@@ -117,11 +118,11 @@ class GrpcStream {
   bool held_ = false;           // the connection calls OnReleased
   std::unique_ptr<Rpc> rpc_;
   std::list<OutMessage> outbox_;  // messages after one that is being compressed
-  size_t outbox_bytes_ = 0;       // of these and of that one
+  size_t outbox_bytes_ = 0;       // of outbox_ and of the message that is being compressed
   bool compressing_ = false;
   std::vector<OutMessage> queue_;
   size_t first_ = 0;              // index in queue_ of the message that is being sent
-  size_t part_ = 0, offset_ = 0;  // where in that message
+  size_t part_ = 0, offset_ = 0;  // the position in that message
   size_t pending_ = 0;            // bytes of queue_ that are not sent
   Clock::time_point read_by_;     // while pending_: the client must take more bytes until then
   Clock::time_point message_began_;

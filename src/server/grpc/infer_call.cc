@@ -35,7 +35,7 @@ Status InferCall::ReadMessage(InMessage message, ServerContext& context, uint64_
   model_name_ = parsed.model;
   version_ = parsed.version;
   if (!found) model_ = nullptr;
-  // Nothing else may be said about a model of which the client must not know.
+  // A client that must not use the model must not learn anything else about it.
   if (context.access) {
     const Refusal refusal = context.access->CheckModel(visitor_, model_name_);
     denied_ = refusal.refused();
@@ -80,7 +80,7 @@ bool InferCall::RefuseEarly(const InMessage& message, ServerContext& context) {
   request.arrived = arrived_;
   request.trace = trace_;
   SetTenant(visitor_, request);
-  parsed_.store(true, std::memory_order_release);  // as much as the answer needs
+  parsed_.store(true, std::memory_order_release);  // the answer needs no more than this
   if (model_->RefuseIfOverloaded(*this)) return true;
   parsed_.store(false, std::memory_order_release);
   return false;

@@ -19,9 +19,9 @@ class InferCall : public Call {
   InferCall(std::shared_ptr<ReplyBox> replies, int32_t stream, uint64_t number, bool streaming)
       : replies_(std::move(replies)), stream_(stream), number_(number), streaming_(streaming) {}
 
-  // Parses the message, finds the model and submits the call, or answers it if the model is overloaded. If
-  // this takes long, another thread does it while the stream is paused, and sends errors as replies. An error
-  // that is returned means that the call was neither submitted nor answered.
+  // Parses the message, finds the model and submits the call, or answers it if the model is overloaded. Work
+  // that takes long is done on another thread, which sends errors as replies. The stream is paused meanwhile.
+  // An error that is returned means that the call was neither submitted nor answered.
   static Status Submit(const std::shared_ptr<InferCall>& call, InMessage message, GrpcStream& stream);
 
   // False until the request is parsed.
@@ -39,8 +39,8 @@ class InferCall : public Call {
  protected:
   void OnResponse(Response response) override;
 
-  // How the messages of the rpc are read and written. These are ModelInfer's; a dialect overrides them. They
-  // may be called on any thread, one after the other.
+  // These functions read and write the messages of the rpc. The implementations here are those of ModelInfer.
+  // A dialect overrides them. They may be called on any thread, one after the other.
   virtual RequestNames Peek(const Buffer& message) { return PeekNames(message); }
   virtual bool TakesLong(const Buffer& message) { return TakesLongToParse(message); }
   virtual Status Decode(const Buffer& message, const InferParseOptions& options, InferMessage& parsed) {
@@ -73,7 +73,7 @@ class InferCall : public Call {
   const int32_t stream_;
   const uint64_t number_;
   const bool streaming_;
-  // What the request gets from its stream.
+  // Data of the request that comes from its stream.
   Clock::time_point arrived_;
   TraceContext trace_;
   std::chrono::microseconds timeout_{0};

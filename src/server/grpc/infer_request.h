@@ -26,14 +26,15 @@ struct InferMessage {
 // memory is off.
 Status ParseInferRequest(const Buffer& message, const InferParseOptions& options, InferMessage& out);
 
-// What the first fields of a ModelInferRequest say. The texts refer to the message.
+// The texts of the first fields of a ModelInferRequest. They refer to the message.
 struct RequestNames {
   std::string_view model, version, id;
 };
 // Reads the names without the rest of the message. Returns no names if they are not its first fields.
 RequestNames PeekNames(const Buffer& message);
 
-// Returns whether parsing takes long: much of the message is not in raw_input_contents. Looks at few fields.
+// Returns whether parsing takes long, because much of the message is outside raw_input_contents. Reads at
+// most 4096 fields.
 bool TakesLongToParse(const Buffer& message);
 
 }  // namespace tern::server

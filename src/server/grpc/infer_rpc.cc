@@ -71,7 +71,7 @@ struct Actor {
   std::string user, address;
 };
 
-// CallHandler, with lines in the audit log.
+// Like CallHandler, but writes lines to the audit log.
 Reply CallAudited(const RpcMethod& method, ServerContext& context, int32_t stream, const Buffer& message,
                   const Actor& actor) {
   const std::string detail = DescribeForAudit(method, TextOf(message));

@@ -9,8 +9,8 @@ namespace tern::server {
 // than `limit` bytes.
 Result<Buffer> Decompress(const Buffer& bytes, Compression compression, uint64_t limit);
 
-// Compresses a message with gzip and sets the compressed flag in its prefix. A message that does not shrink
-// stays as it is. `level` is 1 to 9.
+// Compresses a message with gzip and sets the compressed flag in its prefix. Leaves a message as it is if it
+// would not become shorter. `level` is 1 to 9.
 void CompressMessage(OutMessage& message, int level);
 
 }  // namespace tern::server

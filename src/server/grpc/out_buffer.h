@@ -11,8 +11,8 @@ namespace tern::server {
 
 class OutBuffer {
  public:
-  // Returns the memory of this object in bytes. Bytes that were written but are not freed yet count, and
-  // bytes that `owner` keeps alive do not.
+  // Returns the memory of this object in bytes. It includes bytes that were written but are not freed yet. It
+  // does not include bytes that an `owner` keeps alive.
   size_t held() const { return copies_.size() + pieces_.size() * sizeof(Piece); }
   bool empty() const { return first_ == pieces_.size(); }
   size_t size() const { return size_; }

@@ -91,8 +91,8 @@ struct SessionCallbacks {
     if (stream->timeout().count() > 0) c.fresh_.push_back(id);
   }
 
-  // The connection must know how much of a DATA frame is still to come. Padded frames are rare: it does not
-  // look at them.
+  // The connection must know how many bytes of a DATA frame have not arrived yet. It ignores padded frames,
+  // because they are rare.
   static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* header, void* user) {
     GrpcConnection& c = ConnectionOf(user);
     const bool plain = header->type == NGHTTP2_DATA && !(header->flags & NGHTTP2_FLAG_PADDED);

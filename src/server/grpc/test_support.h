@@ -259,7 +259,7 @@ class Http2Client {
     for (ssize_t n = 0; (n = nghttp2_session_mem_send(session_, &data)) > 0;)
       socket.Send({reinterpret_cast<const char*>(data), static_cast<size_t>(n)});
   }
-  // Opens the windows again, for a client that was constructed without return_windows.
+  // Opens the windows again for the received bytes. For a client that was constructed without return_windows.
   void ReturnWindows() {
     for (auto& [id, stream] : streams) {
       const size_t bytes = stream.body.size() - stream.returned;

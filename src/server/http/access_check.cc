@@ -19,7 +19,7 @@ HttpReply RefusalReply(const Refusal& refusal, bool presented) {
 }  // namespace
 
 Right RightOf(const Route& route, Method method) {
-  // Whether a path exists is told only to clients with an identity.
+  // Only clients with an identity may learn whether a path exists.
   if (route.kind == RouteKind::kNotFound || route.kind == RouteKind::kBadTarget) return Right::kAny;
   return RightOf(GroupOf(route.kind), Changes(route.kind, method), !route.model.empty());
 }
@@ -29,8 +29,8 @@ const std::string& HttpConnection::peer() {
   return peer_;
 }
 
-// Every request is checked by itself: nothing is kept from an earlier request of the connection, except what
-// the client's certificate says.
+// Checks each request separately. Nothing is kept from earlier requests of the connection, except the
+// client's certificate.
 std::optional<HttpReply> HttpConnection::CheckAccess(const Route& route) {
   visitor_ = Visitor();
   permit_.Release();

@@ -48,7 +48,7 @@ void HttpConnection::OnTimer() {
   Protected([this] { CheckTimes(); });
 }
 
-// One timer serves all requests: it looks when the last bytes arrived.
+// One timer serves all requests. It checks when the last bytes arrived.
 void HttpConnection::CheckTimes() {
   if (lingering_) return Close();
   const milliseconds limit = shared_->options.idle;
@@ -66,9 +66,9 @@ void HttpConnection::CheckTimes() {
   Refuse(408, "the body of the request arrives too slowly");
 }
 
-// Returns the time until the connection is closed as idle. While the client has responses to read, only
-// reading extends the time; sending does not. Otherwise a client may pause for `limit`. A head must arrive
-// within `limit`; a long body gets more time.
+// Returns the time until the connection is closed as idle. While responses wait for the client, the time is
+// extended only by bytes that the client takes, and not by bytes that it sends. Otherwise a client may pause
+// for `limit`. A head must arrive within `limit`. A long body gets more time.
 milliseconds HttpConnection::TimeLeft() const {
   if (owing_) return -Since(read_by_);
   const milliseconds limit = shared_->options.idle;
@@ -93,9 +93,9 @@ uint64_t HttpConnection::BodyReceived() const {
 }
 
 // Returns how long a draining server still waits for this client. A client that has just connected or got an
-// answer may be sending a request. If the server closed the connection, the client could not tell whether the
-// request was executed. So the server waits. But a client that stops inside a request must not delay the end
-// of the server. So the rest of a head must arrive within kDrainPause; a body gets more time.
+// answer may be sending a request. If the server closed the connection now, the client could not tell whether
+// the request was executed. So the server waits. However, a client that stops inside a request must not delay
+// the end of the server. So the rest of a head must arrive within kDrainPause. A body gets more time.
 milliseconds HttpConnection::DrainTimeLeft() const {
   const milliseconds pause = kDrainPause - Since(std::max(read_time_, answer_time_));
   const uint64_t received = BodyReceived();
@@ -122,7 +122,7 @@ void HttpConnection::OnEvents(bool readable, bool writable, bool hang_up) {
   Protected([&] { Run(readable, writable, hang_up); });
 }
 
-// For handlers of other threads, whose replies come in no event.
+// Replies outside an event of the connection, for handlers that run on other threads.
 void HttpConnection::ReplyLater(Exchange& exchange, HttpReply reply) {
   Protected([&] { Reply(exchange, std::move(reply)); });
 }

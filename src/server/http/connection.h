@@ -39,8 +39,8 @@ struct HttpShared {
   std::string cors_headers;  // the value of Access-Control-Allow-Headers
   bool metrics_only = false;
   WorkerThreads repository{4};  // load and unload models
-  WorkerThreads files{2};       // list the repository: the file system may be slow
-  WorkerThreads work{2};        // what takes long but waits for nothing
+  WorkerThreads files{2};       // list the repository; the file system may be slow
+  WorkerThreads work{2};        // work that takes long but does not block
 };
 
 class HttpConnection : public Connection,
@@ -73,7 +73,7 @@ class HttpConnection : public Connection,
   void EndStream(Exchange& exchange);
 
  private:
-  // kRefused: the body of a request that is refused whatever it contains.
+  // kRefused: skips the body of a request that is refused whatever it contains.
   enum class State { kHead, kBody, kChunked, kRefused };
 
   // connection_read.cc
@@ -177,12 +177,12 @@ class HttpConnection : public Connection,
   std::shared_ptr<HttpCall> refused_;
   uint64_t to_skip_ = 0;  // bytes of the refused request that have not arrived yet
 
-  // Who sends the current request, and whether it is refused.
+  // The sender of the current request, and the refusal of the request if there is one.
   Visitor visitor_;
   Permit permit_;
   std::string user_;  // visitor_'s name
   std::optional<HttpReply> forbidden_;
-  // Of the connection, known from the first request on.
+  // Facts about the peer, known from the first request on.
   bool identified_ = false;
   uint64_t address_ = 0;
   std::string peer_;
@@ -194,19 +194,19 @@ class HttpConnection : public Connection,
   Clock::time_point read_by_;  // while owing_: the client must take more bytes until then
   bool owing_ = false;         // the socket did not take all of out_
   uint64_t timer_ = 0;
-  Clock::time_point hurry_time_;  // when hurried_ became true, and BodyReceived() then
-  uint64_t hurry_bytes_ = 0;
+  Clock::time_point hurry_time_;  // when hurried_ became true
+  uint64_t hurry_bytes_ = 0;      // BodyReceived() at that time
   Clock::time_point turn_end_;
   int turn_requests_ = 0;
   bool watching_ = false, watch_read_ = false, watch_write_ = false;
-  bool busy_ = false;          // in Run: Progress comes at its end
+  bool busy_ = false;          // inside Run, which calls Progress at its end
   bool paused_ = false;        // parsing stopped because of Paused
-  bool yielding_ = false;      // parsing goes on after other connections had their turn
-  bool hurried_ = false;       // the server drains: a request, or the rest of one, must arrive soon
+  bool yielding_ = false;      // parsing continues after the other connections of the loop
+  bool hurried_ = false;       // the server drains, so a request or the rest of one must arrive soon
   bool last_request_ = false;  // no more requests are taken
   bool draining_ = false;
   bool peer_closed_ = false;
-  bool lingering_ = false;  // everything is written; reads and discards until the client closes
+  bool lingering_ = false;  // everything is written; the rest of the input is discarded
   bool closed_ = false;
 };
 

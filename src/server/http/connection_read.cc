@@ -12,11 +12,11 @@ constexpr size_t kMemoryBytes = 32768;
 constexpr size_t kMinRoom = 4096;
 // Bytes per event, so that other connections of the loop are served too.
 constexpr size_t kReadBudget = size_t{1} << 20;
-// A longer body first gets memory for so many bytes. It gets all its memory when they have arrived, so that a
-// client cannot make the server allocate much by only announcing a long body.
+// A body of more than kFirstBytes first gets memory for kFirstBytes. It gets all its memory when these bytes
+// have arrived, so that a client cannot make the server allocate much by only announcing a long body.
 constexpr size_t kFirstBytes = size_t{512} << 10;
 constexpr size_t kMaxPipelined = 32;
-constexpr std::chrono::milliseconds kTurn{2};    // for pipelined requests that are answered at once
+constexpr std::chrono::milliseconds kTurn{2};    // limit on the time of pipelined requests in one event
 constexpr size_t kMaxWaiting = size_t{8} << 20;  // bytes that the client has not read yet
 
 }  // namespace
@@ -28,7 +28,7 @@ void HttpConnection::Run(bool readable, bool writable, bool hang_up) {
   turn_requests_ = 0;
   if (writable && !out_.empty() && !FlushOutput()) return;
   if (readable || hang_up || stream_->wants_write() || stream_->buffered()) Receive();
-  // While reading waits, only the event tells that the client is gone.
+  // While reading is paused, only this event shows that the client is gone.
   if (hang_up && Paused() && !yielding_) peer_closed_ = true;
   busy_ = false;
   Progress();
@@ -82,7 +82,8 @@ Stream::Outcome HttpConnection::ReadOnce(size_t& read, size_t& asked) {
     asked = kMemoryBytes - end_;
     outcome = stream_->Read(memory_.get() + end_, asked, read);
     if (read) read_time_ = Clock::now();
-    // The first bytes of a request: the buffer is empty also between the chunks of a body.
+    // These are the first bytes of a request. The check of the state is needed because the buffer is also
+    // empty between the chunks of a body.
     if (state_ == State::kHead && begin_ == end_) request_time_ = read_time_;
     end_ += read;
     return outcome;
@@ -124,9 +125,9 @@ void HttpConnection::ParseAll() {
   paused_ = Paused() && !last_request_;
 }
 
-// A client that sends requests without end would keep the loop from its other connections.
+// Lets other connections of the loop run if a client sends requests without pause.
 void HttpConnection::CountRequest() {
-  // Most turns have one request: they need no clock.
+  // Most turns have one request, for which the clock is not read.
   if (++turn_requests_ == 1) return;
   if (turn_requests_ == 2) turn_end_ = Clock::now() + kTurn;
   if (Clock::now() < turn_end_) return;
@@ -141,14 +142,14 @@ void HttpConnection::EndYield() {
   if (!closed_ && !lingering_) Protected([this] { Progress(); });
 }
 
-// False: the server holds too many bytes of requests, and the client is told.
+// Returns false if the server holds too many bytes of requests. The request is refused then.
 bool HttpConnection::Reserve(size_t bytes) {
   if (reservation_.Add(shared_->context, bytes)) return true;
   Refuse(ErrorReply(TooManyQueuedBytes(shared_->context, bytes)));
   return false;
 }
 
-// True: a request was complete, and another one may follow.
+// Returns true if a request was complete and another one may follow.
 bool HttpConnection::ParseOne() {
   switch (state_) {
     case State::kBody:
@@ -226,7 +227,7 @@ bool HttpConnection::BeginBody(size_t available) {
 }
 
 // The body of a forbidden request is not read, so the connection ends. If only a quota refuses the request,
-// the connection stays: the client would come back at once.
+// the connection stays open, because the client would reconnect at once.
 bool HttpConnection::RefuseBody(uint64_t length, size_t available) {
   constexpr uint64_t kMaxSkipped = uint64_t{1} << 20;
   if (forbidden_->status != 429 || head_.chunked || head_.expect_continue || length > kMaxSkipped)
@@ -254,7 +255,7 @@ bool HttpConnection::FillBody() {
   return true;
 }
 
-// The answer is sent after the body has arrived: some clients do not expect one before.
+// The answer is sent after the body has arrived, because some clients do not expect an earlier answer.
 bool HttpConnection::FinishRefused() {
   if (to_skip_ > 0) return false;
   state_ = State::kHead;
@@ -297,7 +298,7 @@ void HttpConnection::FinishRequest(Buffer body) {
   Dispatch(std::move(body));
   permit_.Release();
   reservation_ = {};
-  // A request that runs keeps its part of the memory, and so does a response that shares it.
+  // A running request, or a response that shares its memory, still uses the bytes before begin_.
   if ((!exchanges_.empty() && !exchanges_.back()->answered) || memory_.use_count() > 1) floor_ = begin_;
 }
 
@@ -306,7 +307,7 @@ void HttpConnection::RefuseLongBody(uint64_t bytes) {
                      shared_->context.limits.body_bytes, " bytes"));
 }
 
-// The rest of the stream cannot be understood: the connection ends after this response.
+// The rest of the stream cannot be parsed, so the connection ends after this response.
 void HttpConnection::Refuse(HttpReply reply) {
   head_.keep_alive = false;
   last_request_ = true;

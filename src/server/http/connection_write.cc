@@ -6,7 +6,7 @@
 namespace tern::server {
 namespace {
 
-// If more bytes wait, the connection is closed because the client does not read.
+// If more bytes wait, the client does not read, and the connection is closed.
 constexpr size_t kMaxUnread = size_t{64} << 20;
 
 }  // namespace

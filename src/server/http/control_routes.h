@@ -20,7 +20,7 @@ HttpReply HandleControl(ServerContext& context, const Route& route, Method metho
 struct HttpActor {
   std::string user, address, target;
 };
-// HandleControl, with lines in the audit log.
+// Like HandleControl, but writes lines to the audit log.
 HttpReply HandleAudited(ServerContext& context, const Route& route, Method method, std::string_view body,
                         const HttpActor& actor);
 

@@ -40,7 +40,7 @@ std::shared_ptr<HttpCall> NewCall(RouteKind kind, HttpConnection& connection,
 
 }  // namespace
 
-// Browsers send a preflight without the header of a restricted operation.
+// A preflight is always allowed, because browsers send it without the header of a restricted operation.
 bool HttpConnection::IsPreflight() const {
   return head_.method == Method::kOptions && !shared_->options.cors_origin.empty();
 }

@@ -172,7 +172,7 @@ TEST_F(HttpTest, PipelinedRequestsDoNotStarveOthers) {
   std::string requests;
   for (int i = 0; i < kCount; ++i) requests += Post("/v2/models/slow/infer", kSmall);
   greedy.Send(requests);
-  greedy.CloseWrite();  // the requests that wait are answered all the same
+  greedy.CloseWrite();  // the requests that wait are still answered
   ASSERT_TRUE(Eventually([&] { return slow->answered > 0; }));
   other.Send(Get("/v2/health/live"));
   std::string text;

@@ -48,12 +48,12 @@ void HttpCall::Describe(AccessRecord& record) const {
 
 void HttpCall::TakeVisitor(const Visitor& visitor) {
   visitor_ = visitor;
-  // A token is not for the model.
+  // The model must not see the client's token.
   std::erase_if(fields_, [](const auto& field) { return EqualsIgnoreCase(field.first, "authorization"); });
   SetTenant(visitor, request);
 }
 
-// Takes what the connection has not taken yet.
+// Reserves the bytes that the connection has not reserved yet.
 Status HttpCall::Reserve(uint64_t bytes) {
   const uint64_t more = bytes - std::min(bytes, reservation_.bytes());
   return reservation_.Add(context_, more) ? Status() : TooManyQueuedBytes(context_, more);

@@ -43,8 +43,8 @@ class HttpCall : public Call, public Exchange {
 
   // Answers the call and returns true if its model is overloaded. The call is registered with its connection.
   bool RefuseIfOverloaded();
-  // Before the body has arrived: returns true if the model refuses the request whatever the body contains.
-  // Then SendRefusal answers it, after the call is registered.
+  // Called before the body has arrived. Returns true if the model refuses the request whatever the body
+  // contains. The caller then registers the call and calls SendRefusal.
   bool RefuseEarly(Clock::time_point arrival);
   void SendRefusal() { Deliver(first_); }
 
@@ -56,7 +56,8 @@ class HttpCall : public Call, public Exchange {
 
   // A dialect derives a class, constructs it with Mode::kDialect, and overrides these functions. They may be
   // called on any thread.
-  // Reads the body into `request`. Adds the bytes of inputs that do not share the body's memory.
+  // Reads the body into `request`. Adds the bytes of inputs that do not share the body's memory to
+  // `converted`.
   virtual Status ReadDialect(const IncomingBody& body, const InferSource& source, uint64_t& converted);
   virtual HttpReply DialectReply(Response& response);
   virtual void Submit() { version_->Submit(shared_from_this()); }

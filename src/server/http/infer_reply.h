@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// The buffers of binary outputs become parts of the reply without a copy.
+// Makes the reply. It refers to the buffers of binary outputs without a copy.
 HttpReply MakeInferReply(const ModelVersion& version, const Request& request, const InferFormat& format,
                          Response& response);
 

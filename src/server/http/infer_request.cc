@@ -58,8 +58,8 @@ Status ReadRequestParameter(JsonReader& json, std::string_view key, Request& req
   return {};
 }
 
-// Parses the JSON of the body. Inputs with binary data remove their bytes from binary_, the bytes after the
-// JSON.
+// Parses the JSON of the body. binary_ contains the bytes after the JSON. Inputs with binary data remove
+// their bytes from binary_.
 class Parser {
  public:
   Parser(const Buffer& body, size_t header, const InferSource& source, Request& request, InferFormat& format)

@@ -24,7 +24,7 @@ struct InputFields {
 
 Status ReadInputFields(JsonReader& json, InputFields& fields);
 // Checks that the tensor's data is in exactly one place (JSON, binary data or shared memory), and reads it
-// from there. For shared memory, it only sets the range. `binary` is the binary data that no input has used
+// from there. For shared memory, only sets `fields.range`. `binary` is the binary data that no input has used
 // yet. Bytes that this input uses are removed from it.
 Status ReadInputData(JsonReader& json, const InferSource& source, InputFields& fields, Buffer& binary);
 Status ReadOutput(JsonReader& json, const InferSource& source, Request& request, InferFormat& format);

@@ -10,8 +10,8 @@ namespace tern::server {
 // Appends a string in quotes. Bytes that are not UTF-8 become U+FFFD.
 void AppendJson(std::string& out, std::string_view text);
 void AppendJsonParameter(std::string& out, const ParameterValue& value);
-// A float becomes the shortest text that parses back to the same value, with a point or an exponent. NaN,
-// Infinity and -Infinity are written in these words, as in Triton.
+// A float becomes the shortest text that parses back to the same value, with a point or an exponent. The
+// other values are written as NaN, Infinity and -Infinity, as in Triton.
 void AppendJsonNumber(std::string& out, double value);
 void AppendJsonNumber(std::string& out, float value);
 void AppendJsonNumber(std::string& out, int64_t value);
@@ -25,8 +25,8 @@ std::string ErrorJson(std::string_view message);
 // What happens to BYTES that are not UTF-8: each wrong byte becomes U+FFFD, or the call fails.
 enum class BadText { kReplace, kRefuse };
 
-// The elements of a tensor without brackets, separated by commas. Fails if the bytes do not match the dims,
-// and for a type without a JSON form.
+// Appends the elements of a tensor without brackets, separated by commas. Fails if the bytes do not match the
+// dims, and for a type without a JSON form.
 Status AppendJsonElements(std::string& out, const WireTensor& tensor, BadText bad_text = BadText::kReplace);
 
 }  // namespace tern::server

@@ -85,7 +85,7 @@ const char* HttpReason(int status) {
 
 namespace {
 
-// Messages quote what the client sent. The start is enough, cut between characters.
+// Messages quote what the client sent, so they may be long. Keeps the start, cut between characters.
 std::string_view Shorten(std::string_view text) {
   constexpr size_t kMaxBytes = 4096;
   if (text.size() <= kMaxBytes) return text;

@@ -56,9 +56,10 @@ Route ParseRoute(std::string_view target, std::string_view base = {});
 bool Allows(RouteKind kind, Method method);
 const char* AllowedMethods(RouteKind kind);  // "GET, POST"
 ApiGroup GroupOf(RouteKind kind);
-// Returns whether the operation changes the server. Only clients with a right for that may use it.
+// Returns whether the operation changes the server. Only clients that may change the server can use it.
 bool Changes(RouteKind kind, Method method);
-// Returns whether the operation, if it names no model, tells something about all models or changes them.
+// Returns whether the operation concerns all models if it names none: it reports about all of them or changes
+// them.
 bool ConcernsAllModels(RouteKind kind);
 
 // Returns false for a '%' without two hexadecimal digits.

@@ -1,5 +1,5 @@
-// Shared memory for the tensors of one instance. The server makes the memory object. Its seals forbid both
-// sides to make it smaller, so that an access to a mapping cannot fail.
+// Shared memory for the tensors of one instance. The server makes the memory object. Its seals prevent both
+// sides from shrinking it, so that an access to a mapping cannot fail.
 #pragma once
 #include <deque>
 
@@ -31,7 +31,7 @@ class Mapping {
 
 // Makes a memory object of at least one page.
 Result<UniqueFd> MakeArena();
-// Whether the object cannot become smaller.
+// Returns whether a seal prevents the object from becoming smaller.
 bool IsSealed(int fd);
 
 // The server's side of an object.
@@ -43,7 +43,7 @@ class Arena {
   uint64_t size() const { return mapping_.size(); }
   // Makes the object and the mapping at least this large. Pointers into the mapping become invalid.
   Status Grow(uint64_t bytes);
-  // Maps what the other side has added. Fails if the object has fewer than `bytes` bytes.
+  // Maps the memory that the other side has added. Fails if the object has fewer than `bytes` bytes.
   Status MapAtLeast(uint64_t bytes);
   // Returns memory beyond 32 MiB to the system.
   void Trim();
@@ -53,11 +53,11 @@ class Arena {
   Mapping mapping_;
 };
 
-// The process's side: hands out the memory of outputs in pieces, and makes the object larger as needed.
+// The process's side of an object. It allocates the memory of outputs and enlarges the object as needed.
 class ArenaMemory : public OutputMemory {
  public:
   explicit ArenaMemory(UniqueFd fd) : fd_(std::move(fd)) {}
-  // Forgets all pieces.
+  // Frees all memory that Allocate returned.
   Status Reset();
   Buffer Allocate(size_t bytes) override;
   // Returns the offset of bytes that Allocate returned, or -1.

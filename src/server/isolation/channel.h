@@ -18,7 +18,7 @@ struct Message {
   MessageType type{};
   uint64_t id = 0;
   std::string payload;
-  std::vector<UniqueFd> fds;  // that the sender attached; at most kMaxFds
+  std::vector<UniqueFd> fds;  // attached by the sender; at most kMaxFds
 };
 
 class Channel {
@@ -28,16 +28,16 @@ class Channel {
 
   // Takes ownership of a connected SOCK_SEQPACKET socket.
   explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
-  // Two channels that are connected to each other.
+  // Returns two sockets that are connected to each other.
   static Result<std::pair<UniqueFd, UniqueFd>> Pair();
 
-  // Thread-safe. Waits while the other side reads too slowly, at most 5 s if `wait` is true, else not at all.
+  // Thread-safe. If the other side reads too slowly, waits at most 5 s if `wait` is true, else fails at once.
   // A payload of more than 32 KiB is passed in a memory object.
   Status Send(MessageType type, uint64_t id, std::string_view payload, const std::vector<int>& fds = {},
               bool wait = true);
   // Returns the next message. Fails with kUnavailable if the other side has closed its socket, with
   // kInternal if the message is wrong, and with kCancelled if there is none before `deadline`.
-  // One thread at a time.
+  // Only one thread may call it at a time.
   Result<Message> Receive(
       std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max());
   // Waits until a message can be received or the other side is gone. Returns false after `deadline`.
@@ -51,7 +51,7 @@ class Channel {
 
   const UniqueFd socket_;
   std::mutex sending_;
-  std::string buffer_;  // of the next message
+  std::string buffer_;  // receives the next message
 };
 
 }  // namespace tern::server

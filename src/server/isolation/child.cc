@@ -16,8 +16,9 @@
 namespace tern::server {
 namespace {
 
-// The server ends this process, by closing its socket. Signals that a terminal or a service manager sends to
-// all processes of the server must not end it earlier, because accepted requests are still answered.
+// The server ends this process by closing its socket. A terminal or a service manager may send signals to all
+// processes of the server. They must not end this process earlier, because accepted requests are still
+// answered.
 void PrepareProcess() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -25,7 +26,7 @@ void PrepareProcess() {
   std::ofstream("/proc/self/oom_score_adj") << "500";
 }
 
-// What the process may read: the model, and the program with its libraries.
+// Returns the paths that the process may read: the model, and the program with its libraries.
 std::vector<std::string> Readable(const StartMessage& start) {
   std::vector<std::string> paths = {start.files.folder, start.files.file, start.backend_folder};
   std::error_code error;
@@ -103,7 +104,7 @@ int ServeModel(Channel& server, bool own_process) {
   auto first = server.Receive();
   StartMessage start;
   if (!first.ok() || first->type != MessageType::kStart || !Parse(first->payload, start).ok()) return 1;
-  // The server may have ended before this process asked to be told of that.
+  // The server may have ended before PrepareProcess asked for a signal at its end.
   if (own_process && getppid() != static_cast<pid_t>(start.server)) return 1;
   auto loaded = Guard([&] { return Load(start, own_process); });
   if (!loaded.ok()) {

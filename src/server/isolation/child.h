@@ -11,8 +11,8 @@ inline constexpr int kChildSocket = 3;  // the descriptor of the socket to the s
 // Runs until the server closes its end of the socket. Returns the exit code of the process.
 int RunChild();
 
-// The same for any socket. `own_process` is false in tests that run it on a thread: it then changes nothing
-// of the process, and refuses a sandbox.
+// The same for any socket. `own_process` is false in tests that run this function on a thread. It then does
+// not change the process, and refuses a sandbox.
 int ServeModel(Channel& server, bool own_process);
 
 }  // namespace tern::server

@@ -27,7 +27,7 @@ class IsolatedInstance : public BackendInstance {
     if (!link) link = keeper_->AwaitLink(number_, 0);
     Status sent = link ? Send(*link, batch) : keeper_->Down();
     if (link && sent.code() == Code::kUnavailable && !batch.lost) {
-      // The process ended while it was idle, so it has not seen the batch: the next process gets it.
+      // The process ended while it was idle, so it has not seen the batch. The next process gets the batch.
       keeper_->Suspect(link->epoch);
       link = keeper_->AwaitLink(number_, link->epoch);
       sent = link ? Send(*link, batch) : keeper_->Down();
@@ -82,7 +82,7 @@ class IsolatedInstance : public BackendInstance {
     return *reinterpret_cast<std::atomic<bool>*>(link.inputs.data());
   }
 
-  // Copies the inputs to the memory that the process sees: the only copy on their way in.
+  // Copies the inputs to the memory that the process sees. This is the only copy of the inputs.
   static Status CopyInputs(const Batch& batch, InstanceLink& link, RunMessage& message) {
     uint64_t bytes = kFlagBytes;
     for (const WireTensor& input : batch.inputs) bytes += Aligned(input.bytes.size());

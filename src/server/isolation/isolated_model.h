@@ -5,10 +5,10 @@
 
 namespace tern::server {
 
-// Returns the back end of a model: the engine that the configuration names, or one that runs this engine in a
-// process per model if the configuration or the settings say so. `backends` finds the engine in the first
-// case; the process finds it in `backend_folder`. `version` returns a text that changes with the files of the
-// model, because a process is not started again with other files.
+// Returns the back end of a model. Without isolation, it is the engine that the configuration names, which
+// `backends` finds. If the configuration or `defaults` ask for isolation, the result runs this engine in a
+// process per model. The process searches the engine in `backend_folder`. `version` returns a text that
+// changes with the files of the model. If the text has changed, a process that ended is not started again.
 Result<std::shared_ptr<Backend>> BackendOf(BackendSource& backends, const std::string& backend_folder,
                                            const ModelConfig& config, const IsolationDefaults& defaults,
                                            std::function<std::string(const ModelFiles&)> version);

@@ -35,7 +35,7 @@ Result<std::shared_ptr<Keeper>> Keeper::Start(KeeperOptions options) {
   auto first = std::make_shared<std::promise<Status>>();
   auto started = first->get_future();
   // The thread owns the object too. The last owner outside the thread stops the thread.
-  // The caller loads models with a low priority, and requests wait for the process.
+  // StartThread is used because the caller may have a low priority, and requests wait for the process.
   keeper->thread_ = StartThread([keeper, first] { keeper->Loop(*first); });
   std::shared_ptr<Keeper> owner(keeper.get(), [keeper](Keeper* k) mutable {
     k->Stop();
@@ -111,7 +111,7 @@ Status Keeper::WhyNotStarted(Status status) {
   return Unavailable("its process ended while it loaded the model: ", last_end_);
 }
 
-// Requests that wait fail from `patience` on.
+// From `patience` on, requests no longer wait for the process, but fail.
 Status Keeper::StartProcess(Clock::time_point patience) {
   TERN_ASSIGN(process_, Spawn(options_.program, options_.start.sandbox));
   started_ = Clock::now();
@@ -151,7 +151,7 @@ Status Keeper::Load(Clock::time_point patience) {
   if (!loaded.sandbox.empty())
     Log(LogLevel::kInfo,
         StrCat("model '", options_.model, "': process ", process_.pid, " is in a sandbox: ", loaded.sandbox));
-  if (epoch() > 1) return {};  // the first description was used, and the files are the same
+  if (epoch() > 1) return {};  // the first description stays, because the files are the same
   loaded_ = std::move(loaded);
   const std::lock_guard lock(mutex_);
   statistics_.memory = loaded_.memory;
@@ -186,7 +186,7 @@ Status Keeper::Open(uint64_t number, bool pump) {
   {
     const std::lock_guard lock(mutex_);
     control = control_;
-    links_[number] = pump ? nullptr : link;  // so that the end of the process ends the wait below
+    links_[number] = pump ? nullptr : link;  // EndProcess shuts this link down, which ends the wait below
   }
   if (!control) return Down();
   TERN_TRY(control->Send(MessageType::kOpenInstance, number, {},

@@ -32,8 +32,8 @@ struct InstanceLink {
 // Thread-safe.
 class Keeper : public ModelProcess {
  public:
-  // Starts the process and waits until it has loaded the model. The process ends with the last copy of the
-  // result. All functions must be called through a copy.
+  // Starts the process and waits until it has loaded the model. The process ends when the last copy of the
+  // returned pointer is destroyed. Functions must be called only through such a copy.
   static Result<std::shared_ptr<Keeper>> Start(KeeperOptions options);
   ~Keeper() override;
 
@@ -52,7 +52,8 @@ class Keeper : public ModelProcess {
   // Passes a decoupled request on. Returns when the back end's RunCall has returned.
   void RunCall(uint64_t instance, const std::shared_ptr<Call>& call);
   StatisticsMessage Statistics() const;
-  // The error for requests that were running, or for new ones.
+  // Lost returns the error for requests that were running when the process ended, Down the error for new
+  // requests.
   Status Lost() const;
   Status Down() const;
 
@@ -65,9 +66,9 @@ class Keeper : public ModelProcess {
 
  private:
   struct PendingCall {
-    std::shared_ptr<Call> call;  // null when it is answered
+    std::shared_ptr<Call> call;  // null after the final response
     bool returned = false;       // RunCall has returned in the process
-    Clock::time_point last;      // when the process was last heard of it
+    Clock::time_point last;      // when the process last sent a message about it
   };
 
   explicit Keeper(KeeperOptions options) : options_(std::move(options)) {}
@@ -106,12 +107,12 @@ class Keeper : public ModelProcess {
   Clock::time_point started_;
   int failures_ = 0;     // in a row
   bool silent_ = false;  // the process did not answer to the first message
-  uint64_t lines_ = 0;   // of output, that were logged
+  uint64_t lines_ = 0;   // number of logged lines of output
 
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::shared_ptr<Channel> control_;  // null if there is no process
-  pid_t pid_ = -1;                    // that Kill may end
+  pid_t pid_ = -1;                    // the process that Kill may end; -1: none
   std::string kill_reason_, kill_text_, last_end_;
   std::map<uint64_t, std::shared_ptr<InstanceLink>> links_;  // of all instances; null without a process
   std::map<uint64_t, PendingCall> calls_;

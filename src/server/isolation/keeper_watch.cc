@@ -10,7 +10,7 @@
 namespace tern::server {
 namespace {
 
-constexpr int kWatchMs = 100;  // between two looks at the time of calls, if it is limited
+constexpr int kWatchMs = 100;  // interval between two checks for late calls, if their time is limited
 constexpr std::chrono::seconds kLinkLimit{2};
 constexpr size_t kMaxLine = 2000;       // bytes of a line of output
 constexpr uint64_t kMaxLines = 10'000;  // per process: a model must not fill the disk

@@ -56,7 +56,7 @@ struct LoadedMessage {
   std::string sandbox;  // the layers of the sandbox, for the log
 };
 std::string Encode(const Status& status, const LoadedMessage& message);
-// The result is the error of loading, or of the payload.
+// Fails with the error of loading, or if the payload is wrong.
 Status Parse(std::string_view payload, LoadedMessage& out);
 
 // A tensor whose bytes are in the arena of an instance.
@@ -79,7 +79,7 @@ struct RunMessage {
 };
 std::string Encode(const RunMessage& message);
 Status Parse(std::string_view payload, RunMessage& out);
-// Takes everything but the inputs from a batch.
+// Returns a message with everything from a batch except the inputs.
 RunMessage RunMessageOf(const Batch& batch);
 
 struct RanMessage {
@@ -88,7 +88,7 @@ struct RanMessage {
   uint64_t cpu_ns = 0;
 };
 std::string Encode(const Status& status, const RanMessage& message);
-// The result is the error of the execution. `broken` says whether the payload is wrong instead.
+// Returns the error of the execution, or an error of the payload. In the second case, sets `broken`.
 Status Parse(std::string_view payload, RanMessage& out, bool& broken);
 
 struct CallMessage {

@@ -8,7 +8,7 @@
 namespace tern::server {
 
 struct IsolationDefaults {
-  bool process = false;  // models without the parameter `isolation` run in a process of their own
+  bool process = false;  // a model without the parameter `isolation` runs in its own process
   bool sandbox = false;  // every model runs in a sandboxed process, and no configuration can change that
   std::string program = "/proc/self/exe";  // `tern`
 };

@@ -59,7 +59,7 @@ Status Permit(int rules, const std::string& path) {
 
 Status SetLimits(const SandboxLimits& limits) {
   TERN_TRY(Limit(RLIMIT_CORE, 0, "limit of core files"));
-  // What the child writes to shared memory is copied by the server, so it counts like memory.
+  // The server copies what the child writes to shared memory, so it has the limit of memory, too.
   const uint64_t shared =
       limits.memory_bytes > 0 ? std::min(limits.arena_bytes, limits.memory_bytes) : limits.arena_bytes;
   TERN_TRY(Limit(RLIMIT_FSIZE, shared, "limit of shared memory"));

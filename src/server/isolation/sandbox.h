@@ -16,11 +16,11 @@ struct SandboxLimits {
   uint64_t arena_bytes = uint64_t{8} << 30;  // of one shared memory object
 };
 
-// Restricts this process for good. With Landlock, it can read only the files below `readable`, the system's
-// libraries and the descriptions of the machine. It cannot write or create files, open sockets, start
-// programs or processes, send signals to other processes or gain privileges. Fails if the kernel permits
-// neither Landlock nor user namespaces, or not the rest. Returns the names of the layers, for the log. Must
-// be called before the process has other threads.
+// Restricts this process until it ends. With Landlock, it can read only the files below `readable`, the
+// system's libraries and the descriptions of the machine. It cannot write or create files, open sockets,
+// start programs or processes, send signals to other processes or gain privileges. Fails if the kernel
+// permits neither Landlock nor user namespaces, or if another layer fails. Returns the names of the layers,
+// for the log. Must be called before the process has other threads.
 Result<std::string> EnterSandbox(const SandboxLimits& limits, const std::vector<std::string>& readable);
 
 // The layers. Each applies at least to the calling thread and to the threads that it starts.

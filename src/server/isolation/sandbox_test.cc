@@ -1,4 +1,4 @@
-// A sandboxed process cannot do what a hostile model would like to do, and everything that models need.
+// A sandboxed process can do everything that models need, but not what a hostile model may try.
 #include <sys/stat.h>
 
 #include <cerrno>

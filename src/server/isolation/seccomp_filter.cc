@@ -135,7 +135,7 @@ constexpr int kPermitted[] = {
 
 constexpr int kAbsent[] = {SYS_clone3, SYS_openat2};  // the C library has other ways if they are missing
 
-// Builds the program, which returns at the first rule for the number of the call.
+// Builds the program. It returns at the first rule for the number of the call.
 class Program {
  public:
   Program() {

@@ -54,7 +54,7 @@ std::vector<std::string> ChildEnvironment(bool sandbox) {
   return out;
 }
 
-// The plan of posix_spawn.
+// The arguments of posix_spawn.
 class Plan {
  public:
   Plan() {
@@ -65,7 +65,7 @@ class Plan {
     posix_spawn_file_actions_destroy(&actions_);
     posix_spawnattr_destroy(&attributes_);
   }
-  // Signals get their usual meaning: the server blocks some of them.
+  // Resets the signal mask and the actions, because the server blocks some signals.
   int Prepare(int socket, int output) {
     sigset_t none, all;
     sigemptyset(&none);

@@ -16,9 +16,10 @@ struct Spawned {
   UniqueFd socket;  // to the process; see Channel
 };
 
-// Starts `program` without fork: the server has threads. The process gets only its socket, a pipe for its
-// output, and no other descriptor. If `sandbox` is true, it gets only harmless environment variables.
-// It ends when the calling thread ends.
+// Starts `program` with posix_spawn and not with fork, because the server has threads. The process gets only
+// its socket, a pipe for its output, and no other descriptor. If `sandbox` is true, it gets only harmless
+// environment variables.
+// The process ends when the calling thread ends.
 Result<Spawned> Spawn(const std::string& program, bool sandbox);
 
 // How a process ended.

@@ -34,9 +34,10 @@ struct LoadCommand {
   int64_t open_dim = 1;                  // size of open dims of random inputs
   std::string recorded;  // HTTP only: a file of requests, which are sent one after the other; empty: none
   double timeout_seconds = 30;
-  double goal_ms = 0;  // answers within this time are goodput; 0: all answers are
+  double goal_ms = 0;  // answers within this time are goodput; 0: all answers are goodput
   std::function<void(const LoadProgress&)> progress;  // called about twice a second; may be empty
-  std::function<bool()> stop;                         // the test ends when it returns true; may be empty
+  std::function<bool()> stop;                         // the test ends when this function returns true; may be
+                                                      // empty
 };
 
 struct LoadStep {
@@ -47,8 +48,8 @@ struct LoadStep {
   double seconds = 0;
   uint64_t requests = 0, answers = 0, errors = 0, refused = 0;  // refused: errors by overload, as in Answer
   double throughput = 0;                                        // successful answers per second
-  // Latencies in milliseconds. They start when a request should have been sent, so that they include the time
-  // in which a slow server delays later requests.
+  // Latencies in milliseconds. A latency starts when the request should have been sent. So it includes the
+  // time for which a slow server delayed the sending.
   double mean_ms = 0, p50_ms = 0, p90_ms = 0, p95_ms = 0, p99_ms = 0, p999_ms = 0, max_ms = 0;
   std::map<std::string, uint64_t> messages;      // number of errors by message, for the first few messages
   std::vector<std::pair<double, double>> curve;  // pairs of a quantile and its latency in milliseconds

@@ -144,8 +144,8 @@ TEST(Load, ReadsChunkedAnswers) {
   EXPECT_EQ(report->steps[0].errors, 0u);
 }
 
-// The server answers one request per 100 ms, but 200 per second are due. The test must still end soon after
-// its time.
+// The server answers one request per 100 ms, but 200 per second are due. The load test must still end soon
+// after its duration.
 TEST(Load, OverloadEnds) {
   FakeServer server([](const std::string& request) {
     if (StartsWith(request, "POST")) std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -1,4 +1,4 @@
-// What the load generator asks a server about a model.
+// The facts about a model that the load generator gets from the server.
 #pragma once
 #include <string>
 #include <vector>

@@ -36,7 +36,7 @@ class ProtoReader {
   uint64_t number() const { return number_; }        // of a varint
   std::string_view bytes() const { return bytes_; }  // of a length-delimited field
   bool is_bytes() const { return is_bytes_; }
-  // Removes a varint from the front of `bytes`. Returns false if there is none.
+  // Removes a varint from the front of `bytes`. Returns false if there is no complete varint.
   static bool TakeVarint(std::string_view& bytes, uint64_t& value);
 
  private:

@@ -1,4 +1,4 @@
-// Sends requests to a running model and keeps them with their answers, as golden requests.
+// Sends requests to a running model and returns them with their answers, for use as golden requests.
 #pragma once
 #include "server/load/load.h"
 

@@ -9,7 +9,7 @@ namespace tern::server::loadgen {
 
 // Reads the file command.recorded. Each line is a JSON object: either a v2 inference request, or an object
 // whose member `request` is one. Lines whose member `model` is another model are skipped. Fails if a line is
-// neither, and if no request is left.
+// something else, and if all lines are skipped.
 Result<std::vector<RequestBytes>> ReadRecorded(const Url& url, const LoadCommand& command);
 
 }  // namespace tern::server::loadgen

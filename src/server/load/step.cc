@@ -195,7 +195,8 @@ void Step::Record(const Slot& slot, const Answer& answer, Clock::time_point now)
   if (messages_.size() < 8 || messages_.count(answer.message)) ++messages_[answer.message];
 }
 
-// After a failure, the connection waits 20 ms, so that a server that is down is not flooded.
+// Sends the next request on a connection. After a failure, waits 20 ms first, so that a server that is down
+// is not flooded.
 void Step::Continue(Slot& slot, bool failed) {
   if (failed) {
     loop_.After(milliseconds(20), [this, s = &slot] { Continue(*s, false); });

@@ -25,8 +25,8 @@ struct ServeCommand {
 };
 
 // C++ types cross this interface, so both sides must belong to the same build of Tern. The command compares
-// `version` and `build` before it uses anything else. The number in the entry point's name changes when this
-// struct changes.
+// `version` and `build` before it uses anything else. The number in the name of the entry point is increased
+// when this struct changes.
 struct ServerLibrary {
   const char* version = nullptr;
   const char* build = nullptr;  // TERN_BUILD

@@ -149,7 +149,7 @@ template <class T> Status SetTls(ServeOptions& o, T TlsOptions::*field, T value)
   return {};
 }
 
-// Sets a flag to whether the value is the second word. Any other value than the two words is refused.
+// Sets a flag to true if the value is `yes`, and to false if it is `no`. Refuses any other value.
 Status SetTlsChoice(ServeOptions& o, bool TlsOptions::*field, const char* no, const char* yes,
                     const std::string& value) {
   if (value != no && value != yes) return InvalidArgument("'", value, "' must be ", no, " or ", yes);

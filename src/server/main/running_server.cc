@@ -11,8 +11,8 @@ namespace tern::server {
 
 namespace {
 
-// By default, the file is in the first local repository, or in the folder of copies of remote ones. Its name
-// begins with a dot, so it is not a model.
+// By default, the file is in the first local repository, or in the folder for copies of remote repositories.
+// Its name begins with a dot, so that it is not taken for a model.
 std::string RolloutStateFile(const ServeOptions& options) {
   if (!options.rollout_state.empty()) return options.rollout_state;
   const auto& folders = options.repository.folders;

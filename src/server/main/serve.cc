@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Memory of large tensors goes back to the system if no request has used it for this time.
+// Memory of large tensors is returned to the system if no request has used it for this time.
 constexpr std::chrono::seconds kIdleMemory{5};
 
 void Say(const ServeOptions& options, const std::string& text) {
@@ -86,7 +86,7 @@ void WaitForEnd(RunningServer& server, Signals& signals) {
 int StopServer(std::unique_ptr<RunningServer> server, const ServeOptions& options, Signals& signals,
                Builtin& builtin) {
   std::atomic<bool> done{false};
-  bool answered = false;  // every accepted request
+  bool answered = false;  // whether every accepted request was answered
   const auto begin = Clock::now();
   std::thread stopper([&] {
     answered = server->Stop(options.exit_timeout);

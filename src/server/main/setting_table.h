@@ -40,10 +40,10 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Models", "rollout-state", SettingKind::kText, "FILE", "",
      "keep labels and the state of rollouts in FILE (.tern-rollouts.json in the first local --repository, else in --repository-cache)"},
     {"Models", "change-order", SettingKind::kText, "ORDER", "",
-     "load-first: old versions serve until new ones are ready. unload-first: old versions are unloaded before, "
-     "and requests wait; takes less memory (load-first)"},
+     "load-first: old versions serve until new ones are ready. unload-first: old ones are unloaded first, "
+     "which takes less memory; requests wait until new ones are ready (load-first)"},
     {"Models", "trial-timeout-secs", SettingKind::kText, "N", "",
-     "a version that needs longer for a request of its warm-up or for a golden request is not released (300)"},
+     "a version is not released if one of its warm-up or golden requests takes more than N seconds (300)"},
     {"Models", "memory-budget", SettingKind::kText, "BYTES", "",
      "models that are resident at the same time take at most BYTES, such as 800M or 4G; the others are loaded "
      "when a request needs them (no limit)"},
@@ -102,7 +102,7 @@ inline constexpr SettingRow kServeSettings[] = {
     {"Addresses", "ready-file", SettingKind::kText, "FILE", "",
      "write the ports to FILE, as JSON, when all models are loaded at the start"},
 
-    // Who may connect, and how much may be sent.
+    // Who may connect, and how much clients may send.
     {"TLS and limits", "tls-certificate", SettingKind::kText, "FILE", "",
      "PEM file of the certificate for HTTP and gRPC; turns TLS on"},
     {"TLS and limits", "tls-key", SettingKind::kText, "FILE", "",

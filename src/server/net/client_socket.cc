@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSlice{20};  // the longest time that a wait does not look at `stop`
+constexpr milliseconds kSlice{20};  // the longest time between two checks of `stop`
 
 class OpenSslClient : public ClientTls {
  public:
@@ -72,7 +72,8 @@ class ConnectedSocket final : public ClientSocket {
   Status Handshake(const Url& url);
 
  private:
-  // Waits for what an SSL function needs. Fails if it failed for good.
+  // Waits until the socket is readable or writable, as the failed SSL function needs. Fails if a repetition
+  // of that function cannot help.
   Status AfterTls(int result, const char* what);
 
   const int fd_;
@@ -105,7 +106,7 @@ Status ConnectedSocket::AfterTls(int result, const char* what) {
 Status ConnectedSocket::Handshake(const Url& url) {
   ssl_ = SSL_new(static_cast<OpenSslClient&>(*tls_).context());
   if (!ssl_ || SSL_set_fd(ssl_, fd_) != 1) return Status(Code::kInternal, "cannot start TLS");
-  // Addresses are compared with the certificate's addresses, names with its names.
+  // An IP address is compared with the addresses in the certificate, a host name with the names.
   in6_addr ignored;
   const bool address = inet_pton(AF_INET, url.host.c_str(), &ignored) == 1 ||
                        inet_pton(AF_INET6, url.host.c_str(), &ignored) == 1;

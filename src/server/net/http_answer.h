@@ -18,7 +18,7 @@ struct HttpAnswer {
   HttpFields fields;  // names are in lower case
   std::string body;
 
-  // Returns the value of the first field with this name, in lower case. Null: there is none.
+  // Returns the value of the first field with this name, or null if there is none. `name` is in lower case.
   const std::string* Find(std::string_view name) const;
 };
 

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kMaxIdle = 16;
 constexpr std::chrono::seconds kIdleTime{20};
 constexpr size_t kBlock = 64 << 10;
-constexpr size_t kErrorBytes = 64 << 10;  // of the body of an error, which only a message quotes
+constexpr size_t kErrorBytes = 64 << 10;  // limit on the body of an error, which only a message quotes
 constexpr int kMaxInterim = 8;            // answers of status 1xx
 
 // Reads one answer from a connection.
@@ -148,7 +148,7 @@ bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// Fields that must not be sent to another host than the one they are for.
+// Returns whether a field authorizes the request. Such a field must not be sent to another host.
 bool Authorizes(std::string_view name) {
   return EqualsIgnoreCase(name, "authorization") || EqualsIgnoreCase(name, "cookie") ||
          StartsWith(name, "x-amz-") || StartsWith(name, "X-aws-") || StartsWith(name, "Metadata-");

@@ -11,7 +11,7 @@
 namespace tern::server {
 
 struct HttpClientOptions {
-  std::string authorities;  // a PEM file of those that may sign certificates; empty: those of the system
+  std::string authorities;  // a PEM file of trusted authorities; empty: those of the system
   std::chrono::milliseconds connect_limit{5000};
   std::chrono::milliseconds idle_limit{30000};  // time without a byte from the server
   size_t head_bytes = 64 << 10;                 // limit on the head of an answer
@@ -22,9 +22,10 @@ struct HttpRequest {
   HttpFields fields;  // without Host, Content-Length and Connection
   std::string body;
   uint64_t max_body_bytes = uint64_t{64} << 20;  // of the answer
-  int redirects = 0;                             // follow at most so many; only for GET
+  int redirects = 0;                             // the largest number of redirects to follow; only for GET
   // Receives the body of an answer with status 200 or 206, piece by piece. Null: the body is collected in the
-  // answer. The first argument is the head. An error ends the transfer and is returned.
+  // answer. The first argument is the head. If the function returns an error, the transfer ends with this
+  // error.
   std::function<Status(const HttpAnswer& head, std::string_view piece)> sink;
 };
 

@@ -96,8 +96,8 @@ bool Acceptor::Accept() {
   return error == EINTR || error == ECONNABORTED;
 }
 
-// Closes one waiting connection, because without a descriptor for it, its event would be raised forever.
-// Returns false if that is impossible.
+// Closes one waiting connection. Without a descriptor, the server cannot accept it, and its event would be
+// raised forever. Returns false if the connection cannot be closed.
 bool Acceptor::RefuseOne() {
   if (spare_ >= 0) close(spare_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -116,8 +116,8 @@ void Acceptor::Pause() {
   });
 }
 
-// A client whose machine failed never closes its connection. Probes end it, so that it does not count for
-// ever.
+// A client whose machine failed never closes its connection. Probes end such a connection, so that it does
+// not count forever.
 void KeepAlive(int fd) {
   const int one = 1, idle = 60, interval = 15, probes = 4;
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);

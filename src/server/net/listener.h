@@ -14,9 +14,9 @@ class TlsFiles;  // server/net/tls_files.h
 struct TlsOptions {
   std::string certificate, key;     // PEM files; empty: no TLS
   std::string client_ca;            // PEM file; if set, clients must present a certificate of this authority
-  bool client_optional = false;     // … or none
+  bool client_optional = false;     // clients may also connect without a certificate
   bool only_tls13 = false;          // refuse TLS 1.2
-  std::shared_ptr<TlsFiles> files;  // of these names: if set, the listener follows their changes
+  std::shared_ptr<TlsFiles> files;  // the same files; if set, the listener follows their changes
 };
 
 struct ListenOptions {

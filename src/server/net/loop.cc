@@ -26,8 +26,8 @@ struct Loop::State {
   std::mutex mutex;  // guards posted and ended
   std::vector<std::function<void()>> posted;
   bool ended = false;  // Run has returned, so newly posted functions are destroyed at once
-  // Post sets has_posted, then reads `waiting`. Run sets `waiting`, then reads has_posted. So one of them
-  // sees the other, and a loop that is busy is not woken.
+  // Post sets has_posted, then reads `waiting`. Run sets `waiting`, then reads has_posted. So at least one of
+  // them sees what the other has set, and Post need not wake a busy loop.
   std::atomic<bool> has_posted{false}, waiting{false};
 
   Timers timers;

@@ -6,7 +6,8 @@
 
 namespace tern::server {
 
-// Calls hold it: a model may answer when the connection, and even the loop, is gone.
+// Calls share its ownership, because a model may answer after the connection, or even the loop, was
+// destroyed.
 class LoopLink {
  public:
   // Constructed on the loop's thread.

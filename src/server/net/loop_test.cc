@@ -58,7 +58,7 @@ TEST(Loop, PostsRunInOrderOnTheThread) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(order[static_cast<size_t>(i)], i);
 }
 
-// Each Post meets the loop at another moment: busy, about to wait, or waiting.
+// Each Post finds the loop in another state: busy, about to wait, or waiting.
 TEST(Loop, NoPostIsLost) {
   auto loops = std::move(*Loops::Start(1));
   for (int i = 0; i < 5000; ++i) {

@@ -22,8 +22,8 @@ class TlsContext {
   virtual ~TlsContext() = default;
   // Takes ownership of the socket. The handshake happens in the first calls of Read and Write.
   virtual std::unique_ptr<Stream> MakeStream(int fd) = 0;
-  // New connections use the new certificates, older ones go on with theirs. After an error, the certificates
-  // of before stay.
+  // New connections use the new certificates. Open connections keep theirs. After an error, new connections
+  // still use the old certificates.
   virtual Status Replace(const TlsMaterial& material) = 0;
   // Returns the time at which the first of the certificates expires.
   virtual std::chrono::system_clock::time_point expires() const = 0;

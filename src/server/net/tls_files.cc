@@ -10,7 +10,8 @@ namespace {
 using SystemClock = std::chrono::system_clock;
 using std::chrono::hours;
 
-// The log warns of a certificate once for each of these times before it expires, and when it has expired.
+// The server warns of a certificate once for each of these times before it expires. The last warning comes
+// when the certificate has expired.
 constexpr hours kWarnings[] = {hours(30 * 24), hours(7 * 24), hours(24), hours(1), hours(0)};
 
 TlsOptions WithoutFiles(TlsOptions options) {
@@ -82,8 +83,8 @@ void TlsFiles::Reload() {
   last_error_ = status.message();
   if (again && !std::exchange(logged_, true)) {
     failures_.fetch_add(1, std::memory_order_relaxed);
-    Log(LogLevel::kError, StrCat("TLS: ", last_error_, "; the certificate of before, which expires ",
-                                 TimeText(expires_), ", stays"));
+    Log(LogLevel::kError, StrCat("TLS: ", last_error_, "; the old certificate, which expires ",
+                                 TimeText(expires_), ", stays in use"));
   }
   WarnOfExpiry();
 }

@@ -20,8 +20,8 @@ class TlsFiles {
 
   // Gives a context its certificates, now and after each change.
   Status Attach(const std::shared_ptr<TlsContext>& context);
-  // Looks for changes. If the new files do not fit together, which may be only because not all are replaced
-  // yet, the old certificates stay; the second call in a row that finds this logs it. Also warns of a
+  // Looks for changes. If the new files do not fit together, keeps the old certificates. Perhaps not all
+  // files are replaced yet, so the error is logged only if the next call finds it again. Also warns of a
   // certificate that expires soon.
   void Reload();
   void AppendMetrics(MetricsText& text) const;
@@ -39,7 +39,7 @@ class TlsFiles {
   WatchedFile certificate_, key_, client_ca_;
   std::vector<std::weak_ptr<TlsContext>> contexts_;
   bool stale_ = false;      // the contexts do not use the contents of the files
-  std::string last_error_;  // of the call before
+  std::string last_error_;  // of the previous call
   bool logged_ = false;     // last_error_ is in the log
   std::chrono::system_clock::time_point expires_;
   int warned_ = 0;  // number of thresholds for which a warning was logged

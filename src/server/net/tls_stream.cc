@@ -114,7 +114,7 @@ std::string MemoryText(BIO* memory) {
   return size > 0 ? std::string(data, static_cast<size_t>(size)) : std::string();
 }
 
-// RFC 2253. Escapes control characters, so that no two subjects have one text.
+// RFC 2253. Escapes control characters, so that different subjects have different texts.
 std::string SubjectOf(const X509& certificate) {
   BIO* out = BIO_new(BIO_s_mem());
   if (!out) return {};
@@ -125,8 +125,8 @@ std::string SubjectOf(const X509& certificate) {
   return text;
 }
 
-// Returns "DNS:name", or "" for a name of another kind, and for a name with a control character: other
-// programs could read only the part before it.
+// Returns a text such as "DNS:name". Returns "" for a name of an unsupported kind, and for a name with a
+// space or a control character, because other programs could read only the part before it.
 std::string NameText(const GENERAL_NAME& name) {
   int kind = 0;
   const auto* value = static_cast<const ASN1_STRING*>(GENERAL_NAME_get0_value(&name, &kind));

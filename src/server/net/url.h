@@ -16,7 +16,7 @@ struct Url {
 };
 
 // Parses "http://host:port/path", "https://host/path", "host:port" or "[::1]:8000". A URL without a port gets
-// default_port, or 80 or 443 if that is 0.
+// default_port. If default_port is 0, it gets 80 or 443.
 Result<Url> ParseUrl(std::string_view text, int default_port);
 
 // Returns the value of the Host field: the port is omitted if it is the usual one of the scheme.

@@ -24,7 +24,7 @@ bool IsPlain(std::string_view text) {
                      [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
 }
 
-// A client can send an id of any length: its start is enough.
+// A client can send an id of any length, so only the start of a value is written.
 void AppendField(const char* name, std::string_view value, std::string& out) {
   constexpr size_t kMaxBytes = 16384;
   value = value.substr(0, kMaxBytes);

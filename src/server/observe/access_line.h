@@ -1,4 +1,4 @@
-// Writes one request as one line of JSON.
+// Writes a request as one line of JSON.
 #pragma once
 #include <string>
 
@@ -11,7 +11,7 @@ struct PhaseTimes {
   std::chrono::nanoseconds parse{0}, queue{0}, input{0}, compute{0}, output{0}, send{0}, cache{0};
 };
 
-// `now` is when the request was finished, on the clock of CallTimes.
+// `now` is the time at which the request was finished, on the clock of CallTimes.
 PhaseTimes PhasesOf(const AccessRecord& record, Clock::time_point now);
 
 // Appends a time such as 2026-11-16T16:05:12.123456Z.

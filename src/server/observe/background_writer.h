@@ -24,8 +24,8 @@ class BackgroundWriter {
 
   // Never blocks on the file.
   void Add(std::string_view text);
-  // The number of calls of Add whose text was dropped, because too much text waited or the file could not be
-  // written.
+  // Returns the number of calls of Add whose text was dropped, because too much text waited or the file could
+  // not be written.
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   void Flush();  // waits until all added text is written or dropped
   // Opens the path again before the next write, because a program may have renamed the file to rotate logs.

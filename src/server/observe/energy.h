@@ -8,11 +8,12 @@
 
 namespace tern::server {
 
-// Thread-safe. The counters of a package overflow after some minutes to hours, so Joules must be called now
-// and then, for example once per second.
+// Thread-safe. The counters of a package overflow after minutes to hours, so Joules must be called regularly,
+// for example once per second.
 class EnergyMeter {
  public:
-  // Reads the packages in the folder, intel-rapl:0 and so on, which AMD's processors have too.
+  // Reads the packages intel-rapl:0, intel-rapl:1 and so on in the folder. Processors of AMD have the same
+  // files.
   explicit EnergyMeter(const std::string& folder = "/sys/class/powercap");
   // Returns the energy since the construction, or nothing if the machine has no counters or this user may not
   // read them.

@@ -13,7 +13,7 @@ struct MemoryBytes {
   uint64_t total = 0, available = 0;
 };
 
-// Parse the text of /proc/stat and /proc/meminfo. A missing field is 0.
+// These functions parse the text of /proc/stat and /proc/meminfo. A missing field is 0.
 CpuTicks ParseCpuTicks(std::string_view stat);
 MemoryBytes ParseMemory(std::string_view meminfo);
 

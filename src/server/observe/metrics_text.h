@@ -12,7 +12,7 @@
 
 namespace tern::server {
 
-// Call Family once per metric, then Sample or Histogram for each set of labels.
+// For each metric, call Family once, then Sample or Histogram for each set of labels.
 class MetricsText {
  public:
   using Labels = std::vector<std::pair<std::string, std::string>>;

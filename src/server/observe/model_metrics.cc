@@ -90,7 +90,7 @@ void AppendHistograms(const std::vector<Row>& rows, MetricsText& text) {
     }
 }
 
-// How the versions came to be live.
+// Metrics of the loading and the validation of the versions.
 void AppendLifeCycle(const std::vector<Row>& rows, MetricsText& text) {
   text.Family("tern_model_golden_requests", "gauge",
               "Golden requests that the version passed before its release");

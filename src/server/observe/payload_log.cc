@@ -196,7 +196,7 @@ Status PayloadLog::Write(const Entry& entry) {
   line += "}\n";
   if (written_ > 0 && written_ + line.size() > options_.max_bytes) Rotate();
   if (fd_ < 0) TERN_TRY(OpenFile());
-  // One write per line: a line is complete or, on a full disk, cut off by truncation.
+  // Writes a line with one call. If the disk is full, the incomplete line is truncated away.
   const ssize_t count = write(fd_, line.data(), line.size());
   if (count == static_cast<ssize_t>(line.size())) {
     written_ += line.size();

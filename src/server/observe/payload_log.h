@@ -23,15 +23,15 @@ struct PayloadOptions {
 //   {"time":…,"model":…,"version":…,"duration_us":…,"request":{…},"response":{…}}
 // The request has the form of a v2 inference request with its tensors as JSON, so that it can be sent again.
 // The response has the form of a v2 response, or is {"error":…}. The tensors are converted and written on a
-// separate thread. If it is too slow, payloads are dropped.
+// separate thread. If that thread is too slow, payloads are dropped.
 class PayloadLog {
  public:
   static Result<std::unique_ptr<PayloadLog>> Open(const PayloadOptions& options);
   ~PayloadLog();  // writes what waits
   // Decides whether the call is in the sample, and logs its final response when it is sent.
   void Watch(Call& call, const ModelVersion& version);
-  // The number of payloads of the sample that were not written: too many waited, one has more than 1 MiB, has
-  // no JSON form, or the file could not be written.
+  // Returns the number of payloads of the sample that were not written. A payload is not written if too many
+  // wait, if it has more than 1 MiB or no JSON form, or if the file cannot be written.
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:

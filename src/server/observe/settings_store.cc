@@ -79,7 +79,7 @@ Status CheckLog(const std::string& name, const ParameterValue& value) {
   return InvalidArgument("invalid argument for log_format, got: ", format ? *format : "no text");
 }
 
-// Makes the settings of v2/logging those of the server's log.
+// Applies the settings of v2/logging to the server's log.
 void ApplyLog(const std::map<std::string, ParameterValue>& log) {
   LogSettings settings;
   settings.info = std::get<bool>(log.at("log_info"));

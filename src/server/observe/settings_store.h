@@ -19,7 +19,7 @@ struct TraceStart {
   std::string mode = "triton";  // or opentelemetry
 };
 
-// The server's log at the start (server/core/log.h). A store changes the log of the process.
+// The server's log at the start (server/core/log.h). A SettingsStore changes the log of the whole process.
 struct LogStart {
   bool info = true, warning = true, error = true;
   int64_t verbose_level = 0;

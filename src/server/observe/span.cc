@@ -98,7 +98,7 @@ std::vector<Span> SpansOf(const AccessRecord& record, std::chrono::system_clock:
     spans.push_back(std::move(s));
   };
   add("queue", t.queued, t.started);
-  const bool again = t.earlier.compute.count() > 0;  // the span then includes the time between executions
+  const bool again = t.earlier.compute.count() > 0;  // the span includes the time between executions
   add("compute", again || t.input == Clock::time_point{} ? t.started : t.input, t.finished);
   return spans;
 }

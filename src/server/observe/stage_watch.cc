@@ -70,7 +70,7 @@ void StageHistory::Learn(const StageTotals& from, const StageTotals& to) {
 }
 
 void StageHistory::Add(const StageTotals& totals, Clock::time_point now) {
-  // Another version with the same number starts again at 0.
+  // The counts of another version with the same number start at 0.
   if (!samples_.empty() && totals.requests < samples_.back().totals.requests) *this = {};
   samples_.push_back({now, totals});
   while (samples_.size() > 2 && samples_[1].time <= now - kWindow) {

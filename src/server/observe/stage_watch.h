@@ -11,12 +11,12 @@
 
 namespace tern::server {
 
-// Sums since the start of a version, at one moment.
+// The sums of a version since its start, at one time.
 struct StageTotals {
   std::array<uint64_t, kPhases> ns{};  // by Phase
   uint64_t requests = 0;
   uint64_t cpu_ns = 0;
-  // Of the machine: energy, if it is known, and the processor time of all programs.
+  // Totals of the machine: the energy, if it is known, and the processor time of all programs.
   std::optional<double> joules;
   double busy_seconds = 0;
 };
@@ -32,8 +32,8 @@ struct StageReport {
 
 // The history of one version. Not thread-safe.
 //
-// The window is the last 10 s. The usual times are the means of the seconds before the window, which count
-// the less the older they are (half-life about 7 minutes). The bottleneck is:
+// The window is the last 10 s. The usual times are decayed means of the seconds before the window (half-life
+// about 7 minutes). The bottleneck is:
 // 1. If the latency has grown by more than 25 % and 1 ms: the stage that has grown most.
 // 2. Otherwise the stage that takes at least half of the latency, if there is one.
 // With fewer than 5 requests in the window, no stage is named.

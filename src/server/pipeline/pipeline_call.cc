@@ -7,8 +7,8 @@
 namespace tern::server {
 namespace {
 
-// A response with at most this many bytes of outputs is handled on the thread that ran the model. Other
-// requests would wait for the work with more.
+// A response with at most this many bytes of outputs is handled on the thread that ran the model. Larger ones
+// are handled on a worker thread, because other requests would wait for that work.
 constexpr size_t kMaxBytesAtOnce = size_t{64} << 10;
 
 Status CheckOutputs(const ModelConfig& config, const Request& request) {

@@ -1,4 +1,4 @@
-// One request that runs through a pipeline: reads its items on a worker thread, submits runs to the model,
+// One request that runs through a pipeline. It reads its items on a worker thread, submits runs to the model,
 // and makes the response.
 #pragma once
 #include <atomic>
@@ -9,7 +9,8 @@
 namespace tern::server {
 
 // Thread-safe. The model owns the request until it is answered. Calls to the model and running steps share
-// the ownership, steps that wait for a worker thread do not: a cancelled request is destroyed at once.
+// the ownership. Steps that wait for a worker thread do not, so that a cancelled request is destroyed at
+// once.
 class PipelineCall : public std::enable_shared_from_this<PipelineCall> {
  public:
   PipelineCall(std::shared_ptr<PipelineModel> model, std::shared_ptr<Call> call)

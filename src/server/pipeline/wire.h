@@ -12,7 +12,7 @@ Result<std::vector<std::string_view>> ElementsOf(const WireTensor& tensor);
 WireTensor ToWire(const std::string& name, const Tensor& tensor);
 Result<Tensor> FromWire(const WireTensor& tensor);
 
-// Makes one output of the response. `index` is the output's position in all items.
+// Makes one output of the response. `index` is the position of the output in each item.
 Result<WireTensor> WireResult(const std::vector<pipeline::Item>& items, size_t index);
 
 }  // namespace tern::server

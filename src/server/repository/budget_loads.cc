@@ -12,7 +12,7 @@ namespace tern::server {
 
 namespace {
 
-// Front ends also use the tokenizer and the parts of these versions.
+// Returns whether front ends also use the tokenizer or the parts of this version.
 bool UsedWhole(ModelVersion& version) {
   if (version.generator()) return true;
   auto* model = dynamic_cast<PipelineModel*>(&version);

@@ -20,7 +20,7 @@ struct CatalogueEntry {
   std::map<std::string, Version, Less> versions;
   std::string error;  // of the last load; empty: none
   LiveVersions live;
-  // The versions that each load or unload ended. They exist while requests use them.
+  // The versions that were ended, one list per load or unload. They exist while requests use them.
   std::vector<std::vector<std::weak_ptr<ModelVersion>>> ended;
   std::string fingerprint;                  // of the files at the last load
   std::vector<std::string> steps;           // of an ensemble

@@ -8,7 +8,7 @@ namespace tern::server {
 // equals itself.
 struct Tolerance {
   double absolute = 1e-5, relative = 1e-4;
-  bool of_integers = false;  // also applies to integers, which are compared exactly otherwise
+  bool of_integers = false;  // also applies to integers; if false, they are compared exactly
 };
 
 // Fails with a message that names the output, its first wrong element and the number of wrong elements.

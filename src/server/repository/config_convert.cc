@@ -57,7 +57,7 @@ Status ParseSizes(const std::string& text, int max_batch_size, std::vector<int>&
   return {};
 }
 
-// Reads the parameters that only Tern has. model_config.proto describes them.
+// Reads the parameters and metric tags. model_config.proto describes the parameters that only Tern has.
 Status ConvertParameters(const ConfigMessage& message, ModelConfig& out) {
   for (const auto& [key, value] : message.parameters()) out.parameters[key] = value.string_value();
   for (const auto& [key, value] : message.metric_tags()) out.metric_tags[key] = value;

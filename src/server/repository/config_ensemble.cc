@@ -40,8 +40,8 @@ Status FindWriters(const ConfigMessage& message, std::map<std::string, int>& wri
   return {};
 }
 
-// Returns the first step that is not done and writes an input of this step. If the step is not done, there is
-// one.
+// Returns the first step that is not done and writes an input of this step. There is one if this step is not
+// done.
 int WaitsFor(const Step& step, const std::map<std::string, int>& writers, const std::vector<bool>& done) {
   int first = -1;
   for (const auto& [input, tensor] : step.input_map()) {
@@ -51,8 +51,8 @@ int WaitsFor(const Step& step, const std::map<std::string, int>& writers, const 
   return first;
 }
 
-// `step` is not done, so it is in a cycle or waits for one. The path from a step to one that it waits for
-// ends in the cycle.
+// `step` is not done, so it is in a cycle or waits for a cycle. Follows each step to one that it waits for,
+// until a step occurs again.
 Status CycleError(const ConfigMessage& message, const std::map<std::string, int>& writers,
                   const std::vector<bool>& done, int step) {
   const auto& steps = message.ensemble_scheduling().step();
@@ -70,7 +70,7 @@ Status CycleError(const ConfigMessage& message, const std::map<std::string, int>
                          path.size() == 1 ? "itself" : StrCat("step ", path[0]));
 }
 
-// Marks steps as done in an order of execution.
+// Checks that an order of execution exists, by marking steps as done in that order.
 Status CheckOrder(const ConfigMessage& message, const std::map<std::string, int>& writers) {
   const auto& steps = message.ensemble_scheduling().step();
   std::vector<bool> done(static_cast<size_t>(steps.size()));

@@ -11,8 +11,8 @@ namespace tern::server {
 //   {"request": {"inputs": […]}, "response": {"outputs": […]},
 //    "tolerance": {"absolute": 1e-5, "relative": 1e-4, "outputs": {"y": {"absolute": 0.1}}}}
 // "request" and "response" are those of the v2 protocol over HTTP, with JSON tensors. "tolerance" and its
-// members are optional; "description" is ignored. A tolerance in "outputs" replaces the others for its
-// output: a missing member of it is 0, and it applies to integers, too.
+// members are optional; "description" is ignored. A tolerance in "outputs" replaces the general one for its
+// output. Its missing members are 0. It applies to integers, too.
 struct GoldenRequest {
   Request request;
   std::vector<WireTensor> outputs;  // at least one

@@ -32,12 +32,12 @@ struct ConfigFile {
 };
 Result<ConfigFile> FindConfig(const ModelSource& source);
 
-// Returns the versions that exist, in ascending order. A version is a folder whose name is a number. The only
-// version is "1" for a flat model without such folders, and for a model that needs no files and has no such
+// Returns the versions that exist, in ascending order. A version is a folder whose name is a number. A flat
+// model without such folders has only the version "1". So has a model that needs no files and has no such
 // folders.
 std::vector<std::string> ListVersions(const ModelSource& source, bool needs_files);
-// Returns the versions that the configuration's version policy selects, in ascending order. Versions that the
-// policy names but that do not exist are added to `missing`.
+// Returns the versions that the configuration's version policy selects, in ascending order. If the policy
+// names versions that do not exist, adds them to `missing`.
 std::vector<std::string> SelectVersions(const ConfigMessage& message,
                                         const std::vector<std::string>& versions,
                                         std::vector<std::string>& missing);

@@ -7,9 +7,9 @@ namespace tern::server {
 
 struct LifeCycle {
   ChangeOrder order = ChangeOrder::kLoadFirst;  // tern_change_order: load-first or unload-first
-  bool made_up = true;                          // tern_warmup: auto or none; see Prepare
+  bool made_up = true;                          // tern_warmup: auto (true) or none (false); see Prepare
   bool pinned = false;                          // tern_pinned: true or false
-  std::chrono::milliseconds trial_limit{};      // of each request that tries a version
+  std::chrono::milliseconds trial_limit{};      // limit on each warm-up and golden request
 };
 
 // Fails if a parameter has an unknown value. `options` has the defaults.

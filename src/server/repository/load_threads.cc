@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostThreads = 64;
 
-thread_local LoadThreads* own_threads = nullptr;  // of which this thread is one
+thread_local LoadThreads* own_threads = nullptr;  // the object to which this thread belongs
 
 }  // namespace
 

@@ -21,8 +21,9 @@ class LoadThreads {
   LoadThreads& operator=(const LoadThreads&) = delete;
   // Runs `work` on one of the threads. `work` must not throw and must not wait for other work.
   void Post(std::function<void()> work);
-  // While it exists, the calling thread does not count, so that other work runs meanwhile on another thread.
-  // For waits that may be long and take no processor time. Has no effect on other threads.
+  // While this object exists, the calling thread does not count as one of the threads, so that other work can
+  // run on a replacement. Use it for waits that may be long and take no processor time. On a thread that is
+  // not a load thread, it has no effect.
   class Waiting {
    public:
     Waiting();
@@ -35,7 +36,7 @@ class LoadThreads {
     LoadThreads* const threads_;
   };
 
-  // Asks work that waits to give up, because the server stops.
+  // Sets Waiting::cancelled, so that work that waits gives up. Called when the server stops.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
   // Like Post, but waits for the result.

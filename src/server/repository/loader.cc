@@ -38,7 +38,7 @@ std::vector<std::string> Loader::StepsOf(const ModelSource& source, const std::s
   return steps;
 }
 
-// Lets the model complete the configuration, then checks all of it: names and sizes of the model may
+// Lets the model complete the configuration. Then checks all of it, because names and sizes of the model may
 // contradict the rest.
 static Status Complete(BackendModel& model, bool auto_complete, ConfigMessage& message, ModelConfig& config) {
   if (!auto_complete) TERN_TRY(CheckComplete(config));
@@ -57,7 +57,7 @@ static void DescribePipeline(ConfigMessage message, ModelConfig& client) {
   UpdateMessage(client, message);
 }
 
-// Warns of a pipeline.yaml that is not used although its author probably meant it to be.
+// Warns of a pipeline.yaml that is not used, although its author probably intended that.
 static void WarnOfPipeline(const ModelSource& source, const ModelFiles& files, const ModelConfig& config) {
   if (config.parameters.contains("tern_pipeline") || files.file.empty()) return;
   const auto warn = [&](const std::string& text) {
@@ -73,7 +73,8 @@ static void WarnOfPipeline(const ModelSource& source, const ModelFiles& files, c
   }
 }
 
-// Pipelines and text generation run in the server.
+// Fails for an isolated model with a pipeline or with text generation, because these run in the server's
+// process.
 static Status CheckIsolation(const ModelConfig& config, bool pipeline) {
   if (pipeline)
     return Unsupported("a model with a pipeline cannot run in a process of its own; set the parameter ",
@@ -260,7 +261,7 @@ Result<LoadResult> Loader::Load(const ModelSource& source, const std::string& co
       continue;
     }
     started(version);
-    // The old version may go only when the new one is known to run.
+    // The old version may be removed only after the new version has run.
     const bool now = !live.empty();
     Status status = LoadOne(source, plan, version, fingerprint, config_json, now, result);
     if (!status.ok()) result.failures[version] = HidePaths(std::move(status), source);
@@ -276,7 +277,7 @@ Status Loader::LoadOne(const ModelSource& source, const LoadPlan& plan, const st
   TERN_ASSIGN(std::shared_ptr<ModelVersion> loaded, Guard([&] {
                 return LoadUnderBudget(source, plan, version, fingerprint, config_json, Trials::kAll, now);
               }));
-  // A program that still writes the files may have shown us half of a file.
+  // The files may have been incomplete, because another program was still writing them.
   if (VersionPrint(source, version, config_json) != fingerprint) {
     scheduler_.Remove(loaded, std::chrono::milliseconds(0));
     return Unavailable("its files changed while they were read; load the model again when they are complete");

@@ -35,7 +35,7 @@ struct LoadResult {
   std::string config;                      // JSON of the load request
 };
 
-// What a load would do, before any model file is read.
+// The result of Plan: what a load will do. No model file has been read yet.
 struct LoadPlan {
   std::shared_ptr<const ConfigMessage> message;
   LifeCycle life_cycle;

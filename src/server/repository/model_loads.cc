@@ -59,7 +59,7 @@ std::mutex& ModelLoads::MutexOf(const std::string& model) {
 Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, bool requested) {
   std::unique_lock<std::mutex> lock(MutexOf(source.name), std::try_to_lock);
   if (!lock.owns_lock()) {
-    const LoadThreads::Waiting others;  // another load of this model may try it for long
+    const LoadThreads::Waiting others;  // another load of this model may run trials for long
     lock.lock();
   }
   const std::string& name = source.name;

@@ -14,8 +14,8 @@ class ModelLoads {
       : loader_(loader), scheduler_(scheduler), registry_(registry) {}
 
   // Loads the versions of a model while its live versions still run. When all new versions are ready, they
-  // replace the live ones. Load then returns, and the replaced versions still answer the requests that they
-  // have accepted. With ChangeOrder::kUnloadFirst, the versions to be replaced are unloaded first, and loaded
+  // replace the live ones. Then Load returns. The replaced versions still answer the requests that they have
+  // accepted. With ChangeOrder::kUnloadFirst, the versions to be replaced are unloaded first, and loaded
   // again if a new one fails. If a version fails, the live versions stay. If there are no live versions, the
   // versions that are ready are published. Fails if any version failed. Fails with kUnavailable if too many
   // earlier versions still have requests, because each takes memory.
@@ -33,7 +33,8 @@ class ModelLoads {
   void Refuse(const std::string& model, const Status& status);
 
   Catalogue& catalogue() { return catalogue_; }
-  // True while clients find the model, also between unloading and loading.
+  // True while clients can find the model, also between the unloading of old versions and the loading of new
+  // ones.
   bool Published(const std::string& model) const { return !registry_.Versions(model).empty(); }
 
  private:
@@ -46,15 +47,15 @@ class ModelLoads {
     std::map<std::string, Origin> origins;  // of the versions that were unloaded
     std::string config;
   };
-  // Unloads the live versions that the load will replace, if the model's order says so and if nothing that
-  // can be known before is wrong with the new ones.
+  // Unloads the live versions that the load will replace. Does nothing unless the model has
+  // ChangeOrder::kUnloadFirst, or if the new versions have errors that can be found before they are loaded.
   Gap OpenGap(const ModelSource& from, const std::string& config_json);
   void EndVersions(const std::string& model, const std::vector<std::string>& versions, LiveVersions live);
   // Loads the versions that were unloaded again, and publishes them.
   void RestoreVersions(const std::string& model, const Gap& gap);
-  // Gives the requests that wait to the live versions.
+  // Forwards the requests that wait to the live versions.
   void CloseGap(const std::string& model, const Gap& gap);
-  // Logs what replaces what, and the memory that this took.
+  // Logs which versions replace which, and the memory that the change took.
   void Report(const std::string& model, const LoadResult& result, ChangeMemory memory, const Gap& gap,
               std::chrono::nanoseconds duration);
 
@@ -66,7 +67,8 @@ class ModelLoads {
   Status AwaitEnded(const std::string& model);
   std::mutex& MutexOf(const std::string& model);
 
-  // A version that was replaced. `folder` or `kept` has its files, so the version is destroyed first.
+  // A version that was replaced. `folder` or `kept` keeps its files. The version is declared after them, so
+  // it is destroyed first.
   struct Retiring {
     std::shared_ptr<TemporaryFolder> folder;
     std::shared_ptr<const void> kept;
@@ -82,7 +84,8 @@ class ModelLoads {
   std::condition_variable retired_;
   std::vector<Retiring> retiring_versions_;
   bool watching_ = false;  // WatchRetiring runs or is queued
-  // One thread waits for the requests of all replaced versions, so that none waits for another's requests.
+  // One thread waits for the requests of all replaced versions. It polls them, so that a busy version does
+  // not delay the end of an idle one.
   std::unique_ptr<LoadThreads> retiring_ = std::make_unique<LoadThreads>(1);
   const std::shared_ptr<HoldTimer> hold_timer_ = std::make_shared<HoldTimer>();
   std::mutex mutexes_guard_;

@@ -12,8 +12,8 @@ namespace tern::server {
 // Returns the resident memory of this process in bytes, or 0 if the system does not tell.
 uint64_t ResidentBytes();
 
-// Reads the resident memory every few milliseconds, on a thread of its own. What requests of other models
-// allocate meanwhile counts too.
+// Reads the resident memory every few milliseconds, on its own thread. The result includes memory that
+// requests of other models allocate meanwhile.
 class PeakMemory {
  public:
   PeakMemory();

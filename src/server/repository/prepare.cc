@@ -12,7 +12,7 @@
 namespace tern::server {
 namespace {
 
-constexpr std::chrono::milliseconds kRemoveLimit{100};  // it has no requests but one that hangs
+constexpr std::chrono::milliseconds kRemoveLimit{100};  // only a request that hangs can be left
 
 // A made-up request only makes the first real request faster, so the version need not answer it.
 void TryMadeUp(ModelVersion& version, std::chrono::milliseconds limit) {
@@ -36,7 +36,7 @@ Status RunTrials(const Candidate& candidate, const ConfigMessage& message, const
   }
   version.SetGoldenRequests(golden);
   const bool warm = recorded + golden > 0 || message.model_warmup_size() > 0;
-  // Plug-ins may do more than compute, so they get no request that nobody asked for.
+  // Plug-ins may have side effects, so they get no made-up requests.
   if (!warm && life_cycle.made_up && candidate.tensors && IsBuiltIn(message.backend()))
     TryMadeUp(*candidate.tensors, life_cycle.trial_limit);
   return {};

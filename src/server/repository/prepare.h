@@ -9,7 +9,7 @@ namespace tern::server {
 struct Candidate {
   std::shared_ptr<ModelVersion> version;               // what clients will use
   std::shared_ptr<ModelVersion> tensors;               // takes the model's own tensors; may be null
-  std::vector<std::shared_ptr<ModelVersion>> runners;  // those that the scheduler executes
+  std::vector<std::shared_ptr<ModelVersion>> runners;  // the versions that the scheduler executes
 };
 
 enum class Trials {
@@ -17,10 +17,10 @@ enum class Trials {
   kWarmUps,  // only model_warmup, because the same files have passed before
 };
 
-// Runs model_warmup, the recorded requests and the golden requests. If there are none of them, the back end
-// is built in, and `life_cycle.made_up` is set, runs one request with made-up inputs, which may fail. The
-// executions have a low priority. If the version fails, removes it from the scheduler. `folder` is the
-// model's folder, or empty if the model is a single file.
+// Runs model_warmup, the recorded requests and the golden requests. If the model has none of them, its back
+// end is built in, and `life_cycle.made_up` is true, runs one request with made-up inputs. That request may
+// fail. The executions have a low priority. If the version fails, removes it from the scheduler. `folder` is
+// the model's folder, or empty if the model is a single file.
 Status Prepare(const Candidate& candidate, Scheduler& scheduler, const ConfigMessage& message,
                const LifeCycle& life_cycle, const std::string& folder, Trials trials);
 

@@ -277,7 +277,7 @@ Status FolderRepository::LoadTree(const std::string& model, const LoadOptions& o
 }
 
 Status FolderRepository::LoadOne(const ModelSource& source, const LoadOptions& options, bool requested) {
-  std::shared_ptr<LoadThreads> threads;  // Stop waits for what runs on them
+  std::shared_ptr<LoadThreads> threads;  // shared with Stop, which waits for their work
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (stopped_) return Unavailable("Server exiting");
@@ -325,7 +325,7 @@ void FolderRepository::UnloadDependents(const std::string& model) {
     }
 }
 
-// Ensembles that went with this model return if their other steps are loaded too.
+// Loads the ensembles again that were unloaded with this model, if their other steps are loaded too.
 void FolderRepository::ResumeDependents(const std::string& model) {
   auto& catalogue = loads_.catalogue();
   for (const std::string& ensemble : catalogue.SuspendedOn(model)) {
@@ -345,7 +345,7 @@ void FolderRepository::PollLoop() {
   while (!changed_.wait_for(lock, options_.poll_interval, [&] { return stopped_; })) {
     lock.unlock();
     const bool explicitly = options_.control == ControlMode::kExplicit;
-    // With explicit control, only the names of new models are followed.
+    // With explicit control, only learns the names of new models.
     if (remote_)
       (void)remote_->Refresh(explicitly ? [](const std::string&) { return false; } : WantedModels(), false)
           .ok();
@@ -383,9 +383,9 @@ Status FolderRepository::Reload(const std::string& model) {
   return LoadOne(source, last.first, last.second);
 }
 
-// Unloads models whose folders are gone. Repositories that are being deleted, or whose file system is not
-// mounted for a moment, look like that too: a model stays until it is missing in two scans, and all models
-// stay if no model is left at all.
+// Unloads models whose folders are gone. Folders are also missing for a moment while a repository is being
+// replaced or its file system is not mounted. So a model stays until it is missing in two scans, and all
+// models stay if no model is left at all.
 void FolderRepository::UnloadMissing(const Sources& sources) {
   std::set<std::string> missing;
   for (const std::string& model : loads_.catalogue().Models())

@@ -60,7 +60,8 @@ class Repository : public RepositoryControl {
   virtual bool AllReady() const = 0;  // true if every model to load at the start is loaded or has failed
   // After AllReady, returns why a model that must be loaded at the start is not loaded.
   virtual Status StartError() const = 0;
-  // Loads and unloads versions of a live model so that they are those that the selector wants now. Waits.
+  // Loads and unloads versions of a live model, so that the versions that the selector now selects are
+  // loaded. Returns when that is done.
   virtual Status Reload(const std::string& model) = 0;
   virtual void Stop(std::chrono::milliseconds limit) = 0;  // unloads all models
   virtual void AppendMetrics(MetricsText& /*text*/) const {}

@@ -66,7 +66,7 @@ TEST_F(ServeTest, ReloadsBesideTraffic) {
         const auto responses = Infer("m");
         ASSERT_EQ(responses.size(), 1u);
         ASSERT_TRUE(responses[0].status.ok()) << responses[0].status.message();
-        // A client that was preempted may store the answer of an earlier version late.
+        // A client thread that was preempted may store the answer of an earlier version late.
         const int value = static_cast<int>(ValuesOf<float>(responses[0].outputs[0])[0]);
         for (int before = last; before < value && !last.compare_exchange_weak(before, value);) continue;
         ++answers;

@@ -18,9 +18,9 @@ inline constexpr const char* kRecordedRequests = "warmup/requests.jsonl";
 Result<size_t> RunRecordedRequests(ModelVersion& version, const std::string& folder,
                                    std::chrono::milliseconds limit);
 
-// Returns a request with zeros for all inputs. Returns nullopt if nobody can know inputs that the model
-// accepts: a size is open, an input is text or has more than 8M elements, or the model has no inputs,
-// sequences, decoupled responses or steps (an ensemble).
+// Returns a request with zeros for all inputs. Returns nullopt if it is not known which inputs the model
+// accepts: a size is open, an input is a text or has more than 8M elements, or the model has no inputs, is a
+// sequence model, is decoupled, or is an ensemble.
 std::optional<Request> MadeUpRequest(const ModelConfig& config);
 
 }  // namespace tern::server

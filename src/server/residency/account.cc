@@ -39,7 +39,7 @@ void Account::Fail(const Status& status, Clock::time_point now) {
 
 void Account::Succeed(uint64_t bytes, std::chrono::nanoseconds duration) {
   cost = bytes;
-  load_time = loads == 0 ? duration : (3 * load_time + duration) / 4;  // a busy machine loads slowly at times
+  load_time = loads == 0 ? duration : (3 * load_time + duration) / 4;  // one load may be slow by chance
   error = {};
   failures = 0;
   ++loads;

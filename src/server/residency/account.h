@@ -12,8 +12,8 @@ namespace tern::server {
 class ResidentVersion;
 
 struct Account {
-  // Loads the version. `first`: MemoryBudget::AddLoaded calls it, on the thread of its caller. Otherwise
-  // requests wait for the load, and a thread of the budget calls it.
+  // Loads the version. If `first` is true, MemoryBudget::AddLoaded calls the function on its caller's thread.
+  // If it is false, requests wait for the load, and a thread of the budget calls the function.
   using LoadFunction = std::function<Result<std::shared_ptr<ModelVersion>>(bool first)>;
   enum class State { kEvicted, kQueued, kLoading, kResident };
 
@@ -27,20 +27,20 @@ struct Account {
   // The rest is guarded by the budget's lock.
   State state = State::kEvicted;
   ResidentVersion* owner = nullptr;       // null until the version exists, and after its destruction
-  uint64_t charged = 0;                   // bytes of the budget that it takes now
+  uint64_t charged = 0;                   // bytes of the budget that the version takes now
   uint64_t cost = 0;                      // resident bytes, as measured last; 0: never loaded
   std::chrono::nanoseconds load_time{0};  // decayed mean
   uint64_t loads = 0, evictions = 0;
-  double uses = 0;  // requests; those of long ago count less
+  double uses = 0;  // decayed number of requests
   Clock::time_point touched{};
-  Status error;  // of the last load
+  Status error;  // the error of the last load
   int failures = 0;
   Clock::time_point retry_at{};  // after failures, requests are refused until then
 
-  // Adds the requests since the last call and lets the earlier ones decay.
+  // Adds the requests since the last call to `uses`, after the decay of `uses`.
   void Touch(Clock::time_point now);
-  // Returns what is lost per byte if the version is evicted: its uses times the time of a load. The version
-  // with the least value is evicted first.
+  // Returns the cost of an eviction per byte: uses * load_time / bytes. The version with the smallest value
+  // is evicted first.
   double Value() const;
   // Returns the bytes that a load is expected to take.
   uint64_t Estimate(uint64_t budget) const;

@@ -1,4 +1,4 @@
-// The accounts of all models under a memory budget, and the decision which one is evicted.
+// The accounts of all models under a memory budget. Decides which version is evicted.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -15,8 +15,8 @@ namespace tern::server {
 
 // A version that was evicted, while it answers its last requests.
 struct Leaving {
-  Lease lease;                        // null when it gets no more requests; it may still be in use
-  std::weak_ptr<ModelVersion> model;  // expired when its memory is free
+  Lease lease;                        // null when the version gets no more requests; it may still be in use
+  std::weak_ptr<ModelVersion> model;  // expired when the memory is free
   uint64_t bytes = 0;
   Clock::time_point since;
 };
@@ -42,28 +42,30 @@ class BudgetState {
   void Keep(const std::shared_ptr<Account>& account, const std::shared_ptr<ModelVersion>& model);
 
   // Called when a request of the version waits. Queues a load if the version is evicted. Returns the error of
-  // the last load if that failed a moment ago.
+  // the last load if it failed and the pause after it has not ended.
   Status Request(const std::shared_ptr<ResidentVersion>& version);
   // Waits for a version to load. Returns null after Stop.
   std::shared_ptr<ResidentVersion> Next();
-  // Reserves memory for a load: evicts the versions of the least value and waits until they are gone. Fails
-  // if the version is larger than the budget, or if not enough memory becomes free within 60 s; fails at once
-  // if only pinned versions are left to evict.
+  // Reserves memory for a load. Evicts the versions of the least value and waits until they are gone. Fails
+  // if the version is larger than the budget, or if not enough memory becomes free within 60 s. Fails at once
+  // if only pinned versions could be evicted.
   Status Reserve(Account& account);
   // Ends a load. Replaces the reserved bytes by the measured ones, and evicts other versions if the budget is
   // exceeded. Fails if the version alone is larger than the budget.
   Status Charge(Account& account, uint64_t bytes, std::chrono::nanoseconds duration);
-  // Ends a load that failed. With `pause`, the next one must wait.
+  // Ends a load that failed. With `pause`, requests are refused for a while before the next load.
   void Fail(Account& account, const Status& status, bool pause);
   void SetOwner(Account& account, ResidentVersion* owner);
-  // The version runs requests now, and may be evicted.
+  // From now on, the version runs requests and may be evicted.
   void SetResident(Account& account, ResidentVersion* owner);
 
-  // Measures the resident versions again, because they grow when they first run, and evicts some if they
-  // exceed the budget. Frees versions that have left. Returns whether any is still leaving.
+  // Measures the resident versions again, because they grow when they first run. Evicts some of them if they
+  // exceed the budget. Frees evicted versions that are no longer used. Returns whether an evicted version is
+  // still in use.
   bool KeepUp(const std::function<bool(const std::shared_ptr<ModelVersion>&)>& drained);
 
-  // Waits until KeepUp should be called again: soon if versions are leaving. Returns false after Stop.
+  // Waits until KeepUp should be called again. `leaving`: an evicted version is still in use, so the wait is
+  // short. Returns false after Stop.
   bool WaitForWork(bool leaving);
 
   void Stop();
@@ -81,9 +83,9 @@ class BudgetState {
  private:
   void MeasureCosts();
   // These are called under the lock.
-  uint64_t Kept() const;     // what versions take that are never evicted
-  uint64_t Charged() const;  // what all resident versions and loads take
-  uint64_t Used() const;     // with what evicted versions still take
+  uint64_t Kept() const;     // bytes of the versions that are never evicted
+  uint64_t Charged() const;  // bytes of all resident versions and loads
+  uint64_t Used() const;     // Charged() and the bytes of evicted versions that still exist
   Account* Victim(const Account* except) const;
   void Evict(Account& account);
   Status NoRoom(const Account& account, uint64_t need) const;

@@ -1,4 +1,4 @@
-// A thread that answers requests whose time-out passes while they wait for their model to load.
+// A thread that expires requests whose time-out passes while they wait for their model to be loaded.
 #pragma once
 #include <memory>
 #include <thread>
@@ -23,7 +23,7 @@ class HoldTimer {
   HoldTimer& operator=(const HoldTimer&) = delete;
   // Calls Expire at `time`, if the object still exists then.
   void Add(Clock::time_point time, std::weak_ptr<Expiring> object);
-  size_t size() const;  // number of Adds whose time has not come yet
+  size_t size() const;  // number of calls of Add whose time has not passed
 
  private:
   // Shared with the thread. The thread may release the last reference to an object that owns this timer. The

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kDrainPoll{2};
 
-// Returns when a request that arrives now no longer wants to wait. Other than in the queue of a loaded model,
-// the time-out of the request always counts.
+// Returns the time until which a request that arrives now waits. Unlike in the queue of a loaded model, the
+// time-out of the request always counts.
 Clock::time_point ExpiryOf(const ModelConfig& config, const Request& request, Clock::time_point now) {
   std::chrono::microseconds timeout = request.timeout;
   if (config.batching) {
@@ -77,7 +77,7 @@ void HoldingVersion::Forward(Held held, ModelVersion& target) {
     const auto left = std::chrono::duration_cast<std::chrono::microseconds>(held.expires - now);
     if (held.expires != kNever) timeout = std::max(std::chrono::microseconds(1), std::min(timeout, left));
   }
-  held.call->OnCancel({});  // the target sets its own
+  held.call->OnCancel({});  // the target sets its own action
   target.Submit(std::move(held.call));
 }
 

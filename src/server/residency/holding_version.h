@@ -10,13 +10,13 @@
 
 namespace tern::server {
 
-// A share in a version that runs requests. Whoever submits a request holds a lease until Submit has returned.
-// So a version that was closed gets no more requests when a single lease is left.
+// A share in a version that runs requests. A thread that submits a request holds a lease until Submit has
+// returned. So a version that was closed gets no more requests once only the lease of its owner is left.
 using Lease = std::shared_ptr<const std::shared_ptr<ModelVersion>>;
 
 // Thread-safe. While there is a target, requests go to it. Otherwise they wait until Open, Refuse, their
-// time-out or their cancellation. Each request is forwarded or answered exactly once: whoever takes it out of
-// the list does that.
+// time-out or their cancellation. Each request is forwarded or answered exactly once, by the thread that
+// takes it out of the list.
 class HoldingVersion : public ModelVersion,
                        public Removable,
                        public Expiring,
@@ -46,15 +46,15 @@ class HoldingVersion : public ModelVersion,
 
   // Sets the target and submits the requests that wait, in their order.
   void Open(const std::shared_ptr<ModelVersion>& target);
-  // Removes the target and returns its lease. It still has the requests that it has accepted.
+  // Removes the target and returns its lease. The target still runs the requests that it has accepted.
   Lease Close();
   // Answers the requests that wait with an error.
   void Refuse(const Status& status, std::chrono::milliseconds retry_after = {});
   size_t held() const;  // requests that wait
 
  protected:
-  // OnHit: a request goes to the target at once. OnWait: a request has begun to wait. OnForward: a request
-  // that waited for `held` goes to the target.
+  // OnHit is called when a request goes to the target at once, OnWait when a request begins to wait, and
+  // OnForward when a request that waited for `held` goes to the target.
   virtual void OnHit() {}
   virtual void OnWait() {}
   virtual void OnForward(std::chrono::nanoseconds /*held*/) {}
@@ -73,11 +73,11 @@ class HoldingVersion : public ModelVersion,
   void Forward(Held held, ModelVersion& target);
 
   const std::shared_ptr<HoldTimer> timer_;
-  std::optional<std::vector<Signature>> signatures_;  // their models only describe them
+  std::optional<std::vector<Signature>> signatures_;  // copies; requests do not use their models
   mutable std::mutex mutex_;
   Lease target_;
   List list_;
-  bool refusing_ = false;                               // Drain refuses requests: there will be no target
+  bool refusing_ = false;                               // Drain refuses requests, so there will be no target
   Clock::time_point armed_ = Clock::time_point::max();  // when the timer calls Expire next
 };
 

@@ -53,7 +53,8 @@ void MemoryBudget::Run() {
   }
 }
 
-// On success, the account is charged and not resident yet, so that it is not evicted.
+// After success, the account is charged, but not resident yet. So it cannot be evicted before its caller is
+// ready.
 Result<std::shared_ptr<ModelVersion>> MemoryBudget::Load(Account& account, bool first) {
   const Status room = state_->Reserve(account);
   if (!room.ok()) {

@@ -31,7 +31,7 @@ class MemoryBudget {
   // its tokenizer. If so, the result is the loaded version itself, which is never evicted.
   Result<std::shared_ptr<ModelVersion>> AddLoaded(std::shared_ptr<Account> account,
                                                   bool (*whole)(ModelVersion& version) = nullptr);
-  // Ends the threads. Requests that wait for a load are not answered by the budget any more.
+  // Ends the threads. After that, the budget no longer answers requests that wait for a load.
   void Stop();
   const BudgetState& state() const { return *state_; }
 

@@ -15,7 +15,7 @@ class ResidentVersion final : public HoldingVersion {
   ~ResidentVersion() override;
 
   std::string StateNote() const override;
-  bool placeholder() const override { return false; }  // loads itself
+  bool placeholder() const override { return false; }  // the budget loads it on demand
   Lease CurrentLease() const { return lease(); }
   const std::shared_ptr<Account>& account() const { return account_; }
 

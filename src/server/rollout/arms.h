@@ -16,7 +16,7 @@ struct TrialParts {
   std::shared_ptr<Trial> trial;
   std::shared_ptr<ModelVersion> stable, candidate;
   std::shared_ptr<VersionCounters> stable_counters, candidate_counters;
-  std::shared_ptr<RequestMirror> mirror;  // null: nothing is copied
+  std::shared_ptr<RequestMirror> mirror;  // null: requests are not copied
 };
 
 class LiveObserver;
@@ -25,7 +25,7 @@ class LiveObserver;
 class LiveCalls {
  public:
   void Add(const std::shared_ptr<LiveObserver>& observer);
-  // Counts requests that began before `limit` as failed. Their clients still wait.
+  // Counts the requests that began before `limit` as failed. Does not answer them.
   void Sweep(Clock::time_point limit);
 
  private:

@@ -11,8 +11,8 @@ namespace tern::server {
 namespace {
 
 // The evidence is the mean over several alternative rates q (see evidence.h). Their odds are those of the
-// tested rate, multiplied or divided by these factors. More factors lose more in the mean than they gain by a
-// better fit.
+// tested rate, multiplied or divided by these factors. With more factors, the mean loses more evidence than
+// the better fit gains.
 constexpr double kFactors[] = {1.5, 2.5, 4, 8, 16, 64, 512};
 
 // k log(q/p) + (n-k) log((1-q)/(1-p)), for 0 < p < 1.

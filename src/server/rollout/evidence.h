@@ -1,4 +1,4 @@
-// The statistics of a rollout: counts of paired observations of two versions, and what follows from them.
+// The statistics of a rollout: tests on counts of paired observations of two versions.
 //
 // Each test counts how often an event ("a hit") happened in n observations, and compares its rate with a
 // limit. The evidence that the rate is above p0 is a mixture of likelihood ratios
@@ -13,7 +13,8 @@
 
 namespace tern::server {
 
-// Return the natural logarithm of the evidence that the rate of hits is above, or below, `rate`.
+// These functions return the natural logarithm of the evidence that the rate of hits is above, or below,
+// `rate`.
 // 0 < rate < 1, hits <= n.
 double LogEvidenceAbove(uint64_t n, uint64_t hits, double rate);
 double LogEvidenceBelow(uint64_t n, uint64_t hits, double rate);
@@ -21,7 +22,7 @@ double LogEvidenceBelow(uint64_t n, uint64_t hits, double rate);
 // Counts of one rollout. "Pair" means one answer of each version: to the same request if it was mirrored, to
 // neighbouring requests otherwise.
 struct PairCounts {
-  uint64_t pairs = 0;           // whose answers are known to be right or failed
+  uint64_t pairs = 0;           // pairs in which each answer is known to be right or failed
   uint64_t candidate_only = 0;  // only the candidate failed
   uint64_t stable_only = 0;     // only the stable version failed
   uint64_t compared = 0;        // pairs of outputs
@@ -32,7 +33,7 @@ struct PairCounts {
 };
 
 // A limit L divides versions into three: bad ones at or above L, good ones at or below GoodRate(L)
-// (slowdowns: kGoodSlowdown * L), and those between, for which both decisions are right.
+// (slowdowns: kGoodSlowdown * L), and versions between these bounds, for which either decision is right.
 constexpr double kGoodShare = 0.125;  // of the limit on a rate
 constexpr double kGoodSlowdown = 0.5;
 inline double GoodRate(double limit) { return limit * kGoodShare; }

@@ -9,7 +9,7 @@ namespace tern::server {
 namespace {
 
 // Returns the share of runs in which the evidence ever reaches 1/a within n observations of this rate.
-// Evidence above a rate can only grow with a hit, and evidence below it without one.
+// The evidence above a rate grows only with a hit, and the evidence below a rate only without a hit.
 double ShareThatReaches(double a, double rate, double limit, bool above, uint64_t n, int runs) {
   std::mt19937_64 random(7);
   std::bernoulli_distribution draw(rate);

@@ -188,7 +188,7 @@ void RequestMirror::OnAnswer(CopyCall& call, Response response) {
     std::erase_if(running_, [&](const auto& other) { return other.get() == &call; });
     if (stopped_) return;
     if (more)
-      waiting_.push_front(std::move(job));  // its other runs are next, so that all see the same load
+      waiting_.push_front(std::move(job));  // its other runs are next, so that all runs see the same load
     else
       bytes_ -= job->bytes;
     changed_.notify_all();
@@ -234,7 +234,7 @@ void RequestMirror::Sweep(Clock::time_point now) {
       if (stopped_) return;
       bytes_ -= job->bytes;
     }
-    if (call->control()) continue;  // the stable version is slow: that says nothing about the candidate
+    if (call->control()) continue;  // the stable version is slow, which says nothing about the candidate
     job->result.candidate.ending = Ending::kFailed;
     job->result.hung = true;
     job->result.control.reset();

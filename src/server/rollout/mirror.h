@@ -23,7 +23,7 @@ struct MirrorJob {
   bool control = false;        // the stable version runs the copy, too
   bool control_first = false;  // chosen at random, so that the order favours no version
   uint64_t bytes = 0;          // of all tensors
-  int runs = 0;                // finished ones
+  int runs = 0;                // finished runs
   // With a control, each version runs the copy twice in succession. The first run counts as the answer. The
   // second one is timed, because the first one fills the processor's caches: clients' requests keep the weights
   // of the stable version there, but not those of the candidate.
@@ -66,8 +66,8 @@ class RequestMirror : public std::enable_shared_from_this<RequestMirror> {
   // control.
   bool Wants(Clock::time_point now, bool& control);
   void Offer(std::unique_ptr<MirrorJob> job);
-  // Cancels copies that run for longer than hang_seconds. A candidate's copy counts as failed; a copy whose
-  // control takes so long is dropped.
+  // Cancels copies that run for longer than hang_seconds. If the candidate's run takes so long, it counts as
+  // failed. If the control's run takes so long, the copy is dropped.
   void Sweep(Clock::time_point now);
   // Drops copies that wait and cancels those that run. Later answers are ignored. Waits for the thread, which
   // may be in a call of Submit.

@@ -88,7 +88,7 @@ void SelectForRelease(Release& release, const VersionChoice& choice, std::vector
   add(release.candidate);
   for (const auto& [label, version] : release.labels) add(version);
   if (wanted.empty())
-    return;  // every version is rejected: `selected` stays, because that is better than no version
+    return;  // every version is rejected; `selected` stays, because a rejected version is better than none
   std::sort(wanted.begin(), wanted.end(), VersionLess);
   selected = std::move(wanted);
 }

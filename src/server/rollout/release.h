@@ -1,5 +1,6 @@
 // Which version of a model is the stable one, which is its candidate, and which were rejected. Plain data
-// that is kept over a restart. The rules at the end change it when versions appear or disappear.
+// that is kept over a restart. SelectForRelease and UpdateRelease change it when versions appear or
+// disappear.
 #pragma once
 #include <map>
 #include <optional>
@@ -37,7 +38,7 @@ struct Release {
   std::optional<double> weight;  // chosen by a person; the rollout then no longer advances by itself
   std::string policy;            // JSON of the request that started the rollout; empty: the configuration's
   std::map<std::string, std::string> labels;  // besides stable and canary
-  std::vector<ReleaseEvent> history;          // the last ones, the oldest first
+  std::vector<ReleaseEvent> history;          // the last events, the oldest first
 
   bool empty() const { return stable.empty() && labels.empty() && history.empty(); }
   bool IsRejected(const std::string& version) const;

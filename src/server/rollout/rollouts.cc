@@ -183,7 +183,7 @@ VersionRoute Rollouts::MakeRoute(const std::string& model, Entry& entry, const V
   std::vector<std::string> loaded;
   for (const auto& version : versions) loaded.push_back(version->version());
   const bool automatic = versions.back()->config().parameters.contains(kRolloutParameter);
-  // Versions that are not loaded yet decide nothing.
+  // While a version is a placeholder, the release does not change.
   const bool loading =
       std::any_of(versions.begin(), versions.end(), [](const auto& v) { return v->placeholder(); });
   if (entry.extra.empty() && !loading) {

@@ -22,8 +22,8 @@ struct RolloutsOptions {
   std::string state_file;  // empty: releases are forgotten when the server ends
 };
 
-// Thread-safe. The registry asks it for routes, the repository for versions; a thread of its own decides.
-// Stop must be called before the repository ends.
+// Thread-safe. The registry asks this object for routes, and the repository asks it for versions. Its own
+// thread makes the decisions. Stop must be called before the repository ends.
 class Rollouts final : public RolloutControl, public VersionSelector {
  public:
   // Loads and unloads versions of a model according to Select. Returns when that is done.
@@ -56,7 +56,7 @@ class Rollouts final : public RolloutControl, public VersionSelector {
     Release release;
     std::vector<std::string> existing;  // versions on disk at the last selection
     std::vector<std::string> selected;  // by the last selection
-    std::set<std::string> extra;        // versions that a request needs, until it has changed the release
+    std::set<std::string> extra;        // versions that a request needs until it has changed the release
     std::optional<Running> running;
     std::map<std::string, std::shared_ptr<VersionCounters>> counters;  // by version
     std::map<std::string, uint64_t> changes;                           // by ReleaseEvent::change
@@ -92,7 +92,7 @@ class Rollouts final : public RolloutControl, public VersionSelector {
              const std::string& reason);
   Status Unpin(const std::string& model);
   Status SetLabel(const std::string& model, const RolloutRequest& request);
-  // Until it is destroyed, the versions stay selected, and loads do not change the release.
+  // While this object exists, the versions stay selected, and loads do not change the release.
   class Hold {
    public:
     Hold(Rollouts& rollouts, const std::string& model, const std::vector<std::string>& versions);
@@ -104,7 +104,7 @@ class Rollouts final : public RolloutControl, public VersionSelector {
     Rollouts& rollouts_;
     const std::string model_;
   };
-  // Makes sure that these versions are loaded, and stay so while a Hold has them.
+  // Makes sure that these versions are loaded. They stay loaded while a Hold has them.
   Status Load(const std::string& model, const std::vector<std::string>& versions);
   Status CheckExists(const std::string& model, const std::string& version);
   // Returns the version that answers requests without a version.

@@ -127,7 +127,7 @@ void Trial::OnLive(bool candidate, const Outcome& outcome, const std::string& er
     ++counts_.candidate_errors;
     counts_.error = error;
   }
-  if (weight() <= 0 && !candidate) return;  // there will be no answer of the candidate to pair it with
+  if (weight() <= 0 && !candidate) return;  // the candidate gives no answers to pair it with
   auto& own = candidate ? candidates_ : stables_;
   auto& other = candidate ? stables_ : candidates_;
   if (other.empty()) {
@@ -135,7 +135,7 @@ void Trial::OnLive(bool candidate, const Outcome& outcome, const std::string& er
     if (own.size() > kMaxWaitingAnswers) own.pop_front();
     return;
   }
-  // The latest answer of the other version, so that both were given under the same conditions.
+  // Takes the latest answer of the other version, so that both answers were given under the same conditions.
   const Outcome partner = other.back();
   other.pop_back();
   AddPair(candidate ? outcome : partner, candidate ? partner : outcome);

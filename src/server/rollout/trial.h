@@ -30,7 +30,7 @@ struct Outcome {
 struct MirrorResult {
   Outcome stable, candidate;
   bool hung = false;                  // the candidate did not answer in time
-  std::optional<std::string> differ;  // set if outputs were compared; empty text: they agree
+  std::optional<std::string> differ;  // set if outputs were compared; an empty text: they agree
   std::optional<Outcome> control;     // of the stable version, under the candidate's conditions
 };
 
@@ -70,10 +70,10 @@ class Trial {
   void OnLive(bool candidate, const Outcome& outcome, const std::string& error);
   void OnMirrored(const MirrorResult& result, const std::string& error);
 
-  // Decides what follows at `now`. Returns kRollback if a test has a bad verdict. kNextStep and kPromote need
-  // good verdicts of all tests that this step can measure, and a step that lasted and answered enough. If
-  // that is not reached before the time-out, on_timeout of the policy decides. With a weight that a person
-  // chose, only kRollback is possible.
+  // Decides what follows at `now`. Returns kRollback if a test has a bad verdict. kNextStep and kPromote
+  // require good verdicts of all tests that this step can measure. They also require that the step has lasted
+  // long enough and answered enough requests. If these conditions are not met before the time-out, on_timeout
+  // of the policy decides. With a weight that a person chose, only kRollback is possible.
   Decision Decide(Clock::time_point now);
   std::vector<TestResult> Tests() const;
   TrialCounts Counts() const;
@@ -102,7 +102,7 @@ class Trial {
   bool by_hand_ = false;
   bool held_ = false;  // kHold was returned
   Clock::time_point began_, step_began_;
-  uint64_t step_live_ = 0, step_mirrored_ = 0;  // candidate's answers at the begin of the step
+  uint64_t step_live_ = 0, step_mirrored_ = 0;  // the candidate's answers at the start of the step
 };
 
 }  // namespace tern::server

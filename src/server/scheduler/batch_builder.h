@@ -51,8 +51,9 @@ Status AddBatchInputs(const ModelConfig& config, const BatchLayout& layout, std:
 const WireTensor* FindTensor(const std::vector<WireTensor>& tensors, std::string_view name);
 // Allocates memory that is not set to zero.
 Buffer AllocateRaw(size_t bytes);
-// Converts the dims `value`, which match `from`, to the form `to`. The sizes at the -1 of `from` replace the
-// -1 of `to` in order. For example, {5,2} with from {-1,2} and to {2,-1} becomes {2,5}.
+// Converts the dims `value`, which match `from`, to the form of `to`. Each -1 in `to` is replaced by the size
+// that `value` has at the corresponding -1 of `from`. For example, {5,2} with from {-1,2} and to {2,-1}
+// becomes {2,5}.
 Dims Reshaped(const Dims& value, const Dims& from, const Dims& to);
 
 }  // namespace tern::server

@@ -14,7 +14,7 @@ std::chrono::microseconds TimeoutOf(const QueuePolicy& policy, std::chrono::micr
   return policy.default_timeout.count() > 0 ? std::min(policy.default_timeout, requested) : requested;
 }
 
-// Returns when the time-out of a request that is pushed now ends, or kNever.
+// Returns the time at which the time-out of a request that is pushed now ends, or kNever.
 Clock::time_point ExpiryOf(const QueuePolicy& policy, const Request& request, Clock::time_point now) {
   const auto timeout = TimeoutOf(policy, request.timeout);
   // A time-out of a year or more is ignored, because its sum with the current time could overflow.

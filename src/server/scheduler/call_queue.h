@@ -29,13 +29,14 @@ struct QueuedCall {
   Clock::time_point expires = kNever;
   Clock::time_point predicted = kNever;  // the time of the answer, if the model has a latency goal
   bool in_time = false;                  // predicted to meet the goal
-  uint64_t order = 0;                    // of responses, if the model preserves it
+  uint64_t order = 0;                    // number in the order of responses, if the model preserves it
   int executions = 0;    // how often the request was executed; more than once only in iterative sequences
-  bool dropped = false;  // set by an execution: the request ends, but the back end does not know that
+  bool dropped = false;  // set by an execution: the request ends without the back end's knowledge
   bool again = false;    // set by an execution: Feeder::Done puts the request back into the queue
-  // Written by the execution. The call gets a copy with its last response: Drain may answer it earlier.
+  // Written by the execution. They are copied to the call with its last response, because Drain may answer
+  // the call while the execution runs.
   CallTimes times;
-  std::atomic<bool> answered{false};  // set by whoever sends the last response of a request that is executed
+  std::atomic<bool> answered{false};  // set by the thread that sends the last response of an executed request
 
  private:
   friend class CallQueue;
@@ -45,17 +46,17 @@ struct QueuedCall {
 };
 using QueuedCallPtr = std::shared_ptr<QueuedCall>;
 
-// A request that gets an error in place of an execution.
+// A request that gets an error instead of an execution.
 struct RejectedCall {
   QueuedCallPtr call;
   Status status;
   std::chrono::milliseconds retry_after{0};
 };
 
-// Start-time fair queueing: the turn of a request (its start tag) is the sum of the items of its tenant's
-// earlier requests, divided by the tenant's weight, or the turn of the last request that was taken, if that
-// is larger. A tenant that sends little thus waits for few requests of one that sends much. Without tenants,
-// requests keep their order. Not thread-safe.
+// Start-time fair queueing: each request has a turn (its start tag). It is the sum of the items of its
+// tenant's earlier requests divided by the tenant's weight, but at least the turn of the last request that
+// was taken. So a tenant that sends few requests waits only for few requests of a tenant that sends many.
+// Without tenants, requests keep their order. Not thread-safe.
 class CallQueue {
  public:
   explicit CallQueue(const BatchingConfig& config) : config_(config) {}
@@ -93,13 +94,13 @@ class CallQueue {
  private:
   struct Share {
     uint64_t next = 0;  // the turn of the tenant's next request
-    size_t calls = 0;   // that wait
+    size_t calls = 0;   // requests that wait
   };
   struct Level {
     QueuePlaces waiting, delayed;
     int64_t items = 0;
-    uint64_t turn = 0;                  // of the request that was taken last
-    std::map<uint32_t, Share> tenants;  // since the level was empty
+    uint64_t turn = 0;                  // the turn of the request that was taken last
+    std::map<uint32_t, Share> tenants;  // the tenants since the level was last empty
     size_t size() const { return waiting.size() + delayed.size(); }
     uint64_t NextTurn(uint32_t tenant) const;
   };

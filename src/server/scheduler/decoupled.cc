@@ -39,7 +39,7 @@ std::shared_ptr<Call> ModelRunner::OpenStream(const QueuedCallPtr& queued) {
     }
     queued->times.output = Clock::now();
     self->Send({queued, std::move(response)});
-    // The response could not be made, so the request has ended, but the back end goes on.
+    // The response could not be made. The request has ended, but the back end still works on it.
     if (!last) return self->CancelStream(*queued);
     self->CloseStream(*queued);
     // A thread of the back end must not destroy the model: destroy_instance may wait for that thread.

@@ -45,7 +45,7 @@ EnsembleRun::EnsembleRun(std::shared_ptr<EnsembleModel> model, std::shared_ptr<C
 
 void EnsembleRun::Start() {
   {
-    // The model knows this run already, so Drain may end it meanwhile.
+    // The model has already registered this run, so Drain may have ended it.
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     steps_.resize(model_->config().ensemble.size());

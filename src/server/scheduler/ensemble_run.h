@@ -24,7 +24,7 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   struct Step {
     State state = State::kWaiting;
     std::shared_ptr<Call> call;
-    std::shared_ptr<ModelVersion> version;  // lives until the request is answered, also if it is replaced
+    std::shared_ptr<ModelVersion> version;  // kept until the request is answered, even if it is replaced
   };
 
   void Advance();

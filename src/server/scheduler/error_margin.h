@@ -1,4 +1,4 @@
-// Learns how far predictions are off.
+// Learns the errors of predictions.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace tern::server {
 
-// A high quantile of the recent errors of a prediction: the margin that most predictions need. The unit is
-// the caller's. Not thread-safe.
+// A high quantile of the recent errors of a prediction, which is a margin that most predictions need. The
+// caller chooses the unit. Not thread-safe.
 class ErrorMargin {
  public:
   // `error` is the actual value minus the predicted one.

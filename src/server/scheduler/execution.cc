@@ -182,7 +182,7 @@ ExecutionResult Execute(const ExecutionContext& context, const Pick& pick) {
   const bool several = live.calls.size() > 1 && live.sequences.empty();
   if (runner.Run(live, several).ok()) return result;
   for (const QueuedCallPtr& call : live.calls) (void)runner.Run(Pick{{call}, {}, kNever}, false);
-  result.batch_size = 0;  // the duration is that of several executions: nothing can be learned from it
+  result.batch_size = 0;  // the duration is that of several executions, so nothing can be learned from it
   return result;
 }
 

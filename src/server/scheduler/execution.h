@@ -22,7 +22,7 @@ struct ExecutionResult {
   // Processor time. Helper threads of the back end are assumed to work as long as the thread that runs the
   // execution.
   std::chrono::nanoseconds cpu{0};
-  int batch_size = 0;  // 0: all requests were cancelled before, or a batch failed and was run in parts
+  int batch_size = 0;  // 0: all requests were cancelled, or a failed batch was run again in parts
 };
 
 struct ExecutionContext {
@@ -40,7 +40,8 @@ struct ExecutionContext {
 
 // Runs the requests as one batch. If a batch of several requests fails, each request is run again alone, so
 // that a bad request does not fail the others. Requests of sequences are not run again, because their state
-// would advance twice, nor are requests whose process ended, because one of them may have ended it.
+// would advance twice. Requests whose process ended are not run again, because one of them may have ended the
+// process.
 ExecutionResult Execute(const ExecutionContext& context, const Pick& pick);
 
 // Returns the processor time of the calling thread.

@@ -11,10 +11,10 @@ namespace {
 // A client that was idle starts with a used time of at least the virtual time minus kBurstNs, so that it
 // cannot keep the others waiting for long.
 constexpr int64_t kBurstNs = 5'000'000;
-// A client that used more, for example on threads of its own, starts at most this far ahead of the others, so
-// that it does not wait for long.
+// The used time of a client may be larger, for example because of its own threads. It starts with at most the
+// virtual time plus kDebtNs, so that it does not wait for long.
 constexpr int64_t kDebtNs = 1'000'000'000;
-constexpr int kBackgroundThreads = 2;  // without those whose execution is slow
+constexpr int kBackgroundThreads = 2;  // number of background threads, without those whose execution is slow
 constexpr size_t kMostBackground = 64;
 constexpr int kBackgroundNiceness = 10;  // the same as that of the threads that load models
 

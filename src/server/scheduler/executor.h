@@ -29,7 +29,7 @@ class Executor {
     // Adds to the processor time that the client has used. A negative `ns` corrects an estimate.
     void Charge(int64_t ns) { used_ns_.fetch_add(ns, std::memory_order_relaxed); }
     int64_t used_ns() const { return used_ns_.load(std::memory_order_relaxed); }
-    // As SetBackground has set it.
+    // The value that SetBackground has set.
     bool background() const { return background_.load(std::memory_order_acquire); }
 
    private:
@@ -42,10 +42,11 @@ class Executor {
     std::multimap<Clock::time_point, std::weak_ptr<Client>>::iterator timer_place_;
   };
 
-  // `patience`: an execution of low priority that takes longer no longer counts as a thread.
+  // `patience`: the thread of a low-priority execution that takes longer is replaced by another thread.
   explicit Executor(int threads, std::chrono::milliseconds patience = std::chrono::seconds(1));
   ~Executor() { Stop(); }
-  // Ends the threads after their current executions. The owner calls it once, on none of these threads.
+  // Ends the threads after their current executions. The owner calls it once, and not on one of these
+  // threads.
   void Stop();
 
   // Tells the executor that the client has work. A thread then calls Work soon. Several calls of MakeReady
@@ -55,9 +56,10 @@ class Executor {
   // that it takes no core from other clients. If all these threads are busy for long, for example because
   // executions hang, another one starts. Call it when the client has no work.
   void SetBackground(const std::shared_ptr<Client>& client, bool background);
-  // Gives up a reference, which may be the last one, on one of the threads; after Stop on the calling thread.
+  // Releases a reference, which may be the last one, on one of the executor's threads. After Stop, releases
+  // it on the calling thread.
   void Drop(std::shared_ptr<Client> client);
-  // Calls OnTimer at the given time or earlier. A client has one timer: the earliest is kept.
+  // Calls OnTimer at the given time or earlier. A client has one timer, which keeps the earliest time.
   void At(Clock::time_point time, const std::shared_ptr<Client>& client);
   int threads() const { return threads_; }
   size_t timers();  // number of timers that are set

@@ -15,7 +15,8 @@ struct Pick {
   std::vector<QueuedCallPtr> calls;                  // null for an empty slot of a sequence batch
   std::vector<std::shared_ptr<Sequence>> sequences;  // of the calls, for sequence models; null as in `calls`
   Clock::time_point again = kNever;                  // if `calls` is empty: when to call Take again
-  // Sequences that ended without the back end's knowledge. It is told before the calls are executed.
+  // Sequences that ended without the back end's knowledge. The back end is told of them before the calls are
+  // executed.
   std::vector<std::shared_ptr<Sequence>> ended{};
   bool empty() const { return calls.empty() && ended.empty(); }
 };
@@ -27,8 +28,8 @@ class Feeder {
   // Accepts a request, or refuses it with an error. Sets retry_after if the error is kResourceExhausted.
   virtual Status Push(const QueuedCallPtr& call, Clock::time_point now,
                       std::chrono::milliseconds& retry_after) = 0;
-  // Returns the error with which Push would refuse any request of the tenant that arrived at `arrived`,
-  // whatever it contains. Sets retry_after as Push does.
+  // Returns the error with which Push would refuse every request of the tenant that arrived at `arrived`.
+  // Returns an ok status if Push might accept one. Sets retry_after as Push does.
   virtual Status CheckLoad(Clock::time_point /*arrived*/, uint32_t /*tenant*/, Clock::time_point /*now*/,
                            std::chrono::milliseconds& /*retry_after*/) {
     return {};
@@ -43,11 +44,11 @@ class Feeder {
   virtual Clock::time_point NextTimer() const = 0;
   virtual std::vector<QueuedCallPtr> Clear() = 0;
   virtual size_t size() const = 0;  // requests that wait
-  // Whether Take may return something, now or later.
+  // Returns whether Take may return something, now or later.
   virtual bool HasWork() const { return size() > 0; }
 
-  // Ends the sequences of which the back end has executed requests, because it has lost what it kept of them.
-  // Rejects their waiting requests, up to the one that starts a new sequence with the same id.
+  // Ends all sequences that the back end has begun to execute. Called when the back end has lost its data of
+  // them. Rejects their waiting requests, up to the one that starts a new sequence with the same id.
   virtual void LoseSequences(std::vector<RejectedCall>& /*rejected*/) {}
   // Called when an execution starts on an instance.
   virtual void OnStart(int /*instance*/, const Pick&, Clock::time_point /*now*/) {}
@@ -66,8 +67,8 @@ class Feeder {
 // Makes a feeder for one request per execution, for dynamic batches, or for batches that meet a latency goal.
 // `lanes` is the number of executions that can run at the same time.
 std::unique_ptr<Feeder> MakeQueueFeeder(const ModelConfig& config, int lanes);
-// Makes a feeder for sequences of requests to stateful models. If `tell_ends` is true, picks have the
-// sequences that ended without the back end's knowledge.
+// Makes a feeder for sequences of requests to stateful models. If `tell_ends` is true, the picks list the
+// sequences that ended without the back end's knowledge (Pick::ended).
 Result<std::unique_ptr<Feeder>> MakeSequenceFeeder(const ModelConfig& config, bool tell_ends);
 
 }  // namespace tern::server

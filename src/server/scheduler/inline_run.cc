@@ -1,5 +1,5 @@
-// Executions on the thread that received the request, for models so fast that a thread switch would take
-// longer.
+// Executions on the thread that received the request, for models whose execution takes less time than a
+// thread switch.
 #include "base/pause.h"
 #include "server/scheduler/model_runner.h"
 
@@ -34,8 +34,9 @@ bool ModelRunner::FitsInline(size_t calls) const {
   return expected <= static_cast<double>(kMaxTime * inline_below_.count());
 }
 
-// Marks an idle instance as busy with the request and returns its index, or -1 if there is none. Sets
-// `give_up` if the caller must not wait for one, because the model drains or other requests are queued.
+// Marks an idle instance as busy with the request and returns its index. Returns -1 if there is no idle
+// instance. Sets `give_up` if the caller must not wait for an idle instance, because the model drains or
+// other requests are queued.
 int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
   const std::lock_guard lock(mutex_);
   give_up = draining_ || feeder_->size() > 0;

@@ -15,9 +15,10 @@ class LatencyModel {
   void Record(int batch_size, std::chrono::nanoseconds duration, Clock::time_point now);
   bool empty() const { return total_ == 0; }
   double Mean(int batch_size) const;  // ns; 0 if there is no measurement of any size
-  // Returns whether this size has a recent measurement, and at least `measurements` without a long gap.
+  // Returns whether this size has a recent measurement, and at least `measurements` measurements without a
+  // long gap.
   bool Known(int batch_size, int measurements = 1) const;
-  // Returns by how much a measurement differs from the mean of its size, relative to that mean, on average.
+  // Returns the average relative difference between a measurement and the mean of its batch size.
   double variation() const { return variation_; }
 
  private:

@@ -8,24 +8,25 @@ namespace {
 
 constexpr double kDispatchDecay = 0.1;                // weight of a new value
 constexpr std::chrono::milliseconds kRateWindow{20};  // window in which the arrival rate is measured
-// Plans use this fraction of the goal. The rest is for the way from and to the client, which is not measured.
+// Plans use this fraction of the goal. The rest is for the transfer from and to the client, which is not
+// measured.
 constexpr double kUsable = 0.95;
 constexpr double kMaxMargin = 0.5;  // of the goal
 constexpr double kMisses = 0.01;    // the part of the admitted requests that may miss the goal
 constexpr double kCautionStep = 0.1, kMinCaution = 0.5, kMaxCaution = 3;
-// Requests of the next batch need only this part of the margin, because without such requests an instance
-// would idle.
+// Requests of the next batch need only this part of the margin. If they were refused, an instance would
+// become idle.
 constexpr double kNextBatchMargin = 0.5;
 constexpr double kSpare = 1.15;  // required capacity divided by the arrival rate
 // Batches must raise the throughput by the factor kGain + kGainOfNoise * variation. Otherwise requests run
-// alone. A smaller gain may be chance: the largest of several means that were measured under noise.
+// alone. A smaller gain may be due to chance, because it compares the largest of several noisy means.
 constexpr double kGain = 1.05, kGainOfNoise = 0.7;
 constexpr double kNearBest = 0.97;  // the smallest size with this fraction of the best throughput is chosen
 // A running execution is expected to go on for at least this part of its expected or elapsed time, whichever
 // is longer.
 constexpr double kOverrun = 0.2;
 constexpr int64_t kBlindItems = 4;  // admitted per lane before anything is known
-constexpr int kTryExecutions = 4;   // one alone may be slow or fast by chance
+constexpr int kTryExecutions = 4;   // a single execution may be slow or fast by chance
 constexpr std::chrono::seconds kMinTryGap{1}, kMaxTryGap{30};
 
 double Nanoseconds(Clock::duration duration) {
@@ -82,8 +83,8 @@ void LatencyPlan::OnEnd(int instance, int batch_size, std::chrono::nanoseconds d
   if (batch_size <= 0) return;
   model_.Record(batch_size, duration, now);
   dispatch_ns_ += kDispatchDecay * (std::max(0.0, static_cast<double>(waited.count())) - dispatch_ns_);
-  // Choose costs time if there are many sizes, and its result changes slowly later. So it is called less
-  // often.
+  // Choose takes time if there are many sizes. After the first executions, its result changes slowly. So it
+  // is called less often then.
   const bool tried = trying_ && batch_size == batch_limit_;
   if (++executions_ < 64 || executions_ % 16 == 0 || tried) Choose(now);
 }
@@ -139,8 +140,8 @@ int LatencyPlan::SizeToTry(int best) const {
   return smaller < best && !model_.Known(smaller) ? smaller : 0;
 }
 
-// Sets batch_limit_ to the best size or, now and then, to a size without a recent measurement. This happens
-// less often after each such attempt that changed nothing.
+// Sets batch_limit_ to the best size or, from time to time, to a size without a recent measurement. After
+// each such attempt that changed nothing, the time until the next one is longer.
 void LatencyPlan::Choose(Clock::time_point now) {
   const int best = BestSize();
   if (trying_ && !model_.Known(batch_limit_, kTryExecutions)) return;

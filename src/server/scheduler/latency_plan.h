@@ -27,18 +27,19 @@ struct Applicant {
 
 struct Admission {
   bool admitted = true;
-  bool in_time = false;  // the prediction plus the margin meets the goal; an idle model admits others too
+  bool in_time = false;  // the prediction plus the margin meets the goal; an idle model also admits other
+                         // requests
   Clock::time_point answered = Clock::time_point::max();  // predicted; max: nothing is known
   std::chrono::milliseconds retry_after{1};               // if it is not admitted
 };
 
 // Predicts when a request would be answered: after the rest of the running executions, the batches that are
 // queued before it, and its own batch. Refuses the request if the prediction plus a margin exceeds the goal,
-// or if it would start after start_by. An idle model admits every request, because it could not learn
-// otherwise that it has become faster. The margin follows the errors of past predictions. A controller scales
-// it, so that 1 % of the requests that are expected to meet the goal miss it: more misses raise the margin,
-// fewer lower it. Other models that share the cores appear as longer executions and as time that executions
-// wait for a thread. Both are learned.
+// or if it would start after start_by. An idle model admits every request, because otherwise it could never
+// learn that it has become faster. The margin follows the errors of past predictions. A controller scales it,
+// so that 1 % of the requests that are expected to meet the goal miss it: more misses raise the margin, fewer
+// lower it. Other models that share the cores appear as longer executions and as time that executions wait
+// for a thread. Both are learned.
 //
 // Chooses the batch size with the highest throughput for which a request that just missed a batch still meets
 // the goal with the next batch. Not thread-safe.
@@ -52,14 +53,14 @@ class LatencyPlan {
   // `waited` is the time from when the batch could have started until its start.
   void OnEnd(int instance, int batch_size, std::chrono::nanoseconds duration, std::chrono::nanoseconds waited,
              Clock::time_point now);
-  // Called for each execution and each dropped request. Compares a prediction of Admit with the time at which
-  // the request was answered, or at best could have been answered.
+  // Called for each execution and each dropped request. Compares a prediction of Admit with the time of the
+  // answer. For a dropped request, `answered` is the earliest time at which it could have been answered.
   void OnPrediction(Clock::time_point predicted, Clock::time_point answered, Clock::time_point now);
   // Adjusts the factor of the margin. `in_time` tells whether a request met the goal. Call it for each
   // request that met the goal, and for each request that missed it although Admission::in_time was true. Do
-  // not call it for a request that was predicted to be late and was late: no margin could have helped it.
-  // Requests that were predicted to be late but met the goal do count, so that a margin that is too large
-  // shrinks even when only requests to an idle model are admitted.
+  // not call it for a request that was predicted to be late and was late: no margin could have prevented
+  // that. Requests that were predicted to be late but met the goal do count, so that a margin that is too
+  // large shrinks even when only requests to an idle model are admitted.
   void OnAnswer(bool in_time);
   bool InTime(Clock::time_point arrived, Clock::time_point answered) const;
 

@@ -145,7 +145,7 @@ void ModelRunner::CancelQueued(const QueuedCallPtr& queued) {
   {
     const std::lock_guard lock(mutex_);
     if (!feeder_->Erase(*queued)) return;
-    // The back end may have to be told that a sequence ended, or a waiting sequence got its slot.
+    // Perhaps the back end must be told that a sequence ended, or a waiting sequence has got the free slot.
     wake = config().sequence && feeder_->HasWork() && IdleInstance() >= 0;
   }
   if (wake) executor_->MakeReady(shared_from_this());
@@ -365,7 +365,7 @@ void ModelRunner::Drain(std::chrono::milliseconds limit, bool refuse) {
     draining_ |= refuse;
     const auto bounded =
         std::clamp(limit, std::chrono::milliseconds(0), std::chrono::milliseconds(86'400'000));
-    // If ended_ is set, another thread waited for less time and answers the requests.
+    // If ended_ is set, another call of Drain had a shorter limit and answers the requests.
     if (drained_.wait_for(lock, bounded, [this] { return accepted_ == 0 || ended_; })) return;
     draining_ = ended_ = true;
     drained_.notify_all();

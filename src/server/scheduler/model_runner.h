@@ -46,13 +46,13 @@ class ModelRunner final : public ModelVersion,
     std::unique_ptr<BackendInstance> backend;
     bool busy = false;
     std::vector<QueuedCallPtr> running;  // Drain answers these if they do not end in time
-    Clock::time_point late = kNever;     // when the execution will have exceeded its time-out
+    Clock::time_point late = kNever;     // when the execution exceeds its time-out
   };
   // A decoupled request whose back end did not send the final response yet.
   struct Stream {
     QueuedCallPtr queued;
-    std::weak_ptr<Call> call;         // what the back end has
-    Clock::time_point late = kNever;  // when it will have been without a response for too long
+    std::weak_ptr<Call> call;         // the call that the back end has
+    Clock::time_point late = kNever;  // when the time since the last response is too long
   };
   // An execution that was taken from the queue.
   struct Job {
@@ -107,7 +107,7 @@ class ModelRunner final : public ModelVersion,
   void SendWaiting();         // sends the responses that wait for an earlier one
   void Forget(size_t calls);  // called when this many requests have been answered
   void Refuse(Call& call, Status status, std::chrono::milliseconds retry_after, FailReason reason);
-  void Abandon(QueuedCall& queued);  // answers a request whose execution does not end
+  void Abandon(QueuedCall& queued);  // answers a request whose execution has not ended
   void AnswerLate(const std::vector<QueuedCallPtr>& late);
   void WatchProcess();
 
@@ -117,7 +117,7 @@ class ModelRunner final : public ModelVersion,
   const BatchBuilder builder_;
   ResponseOrder<FinishedCall> order_;
   bool keeps_order_ = false;
-  bool runs_calls_ = false;  // decoupled, and the back end itself sends the responses
+  bool runs_calls_ = false;  // the model is decoupled, and the back end itself sends the responses
 
   std::atomic<int64_t> single_ns_{0};  // decayed mean of executions of one request; 0: not known
   std::atomic<int64_t> cpu_ns_{0};     // decayed mean processor time of an execution
@@ -128,11 +128,11 @@ class ModelRunner final : public ModelVersion,
   std::vector<Instance> instances_;
   Clock::time_point ready_since_ = kNever;
   uint64_t next_order_ = 0;
-  uint64_t epoch_ = 0;   // of the model's process, as far as the queue knows
+  uint64_t epoch_ = 0;   // of the model's process, at the last call of MayTake
   size_t accepted_ = 0;  // requests that are not answered yet
   std::map<const QueuedCall*, Stream> streams_;
   bool draining_ = false;
-  bool ended_ = false;  // Drain gave up: back ends have to stop
+  bool ended_ = false;  // Drain gave up, so back ends must stop
   std::condition_variable drained_;
 };
 

@@ -135,7 +135,7 @@ TEST(Overload, CountsTheTimeThatOtherModelsTake) {
   for (const int index : {0, 2}) {
     const Model& model = kModels[index];
     SCOPED_TRACE(model.name);
-    const int batch = index == 0 ? model.max_batch : 1;  // that the model uses
+    const int batch = index == 0 ? model.max_batch : 1;  // the batch size that the model uses
     double peak = 0;
     std::vector<SimulatedOutcome> outcomes;
     for (const double load : {0.5, 1.5, 5.0}) {

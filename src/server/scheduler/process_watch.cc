@@ -47,7 +47,7 @@ Clock::time_point ModelRunner::NextTimer() const {
   return next;
 }
 
-// The keeper of an isolated model ends executions that take too long itself.
+// For an isolated model, the keeper ends executions that take too long.
 Clock::time_point ModelRunner::LateFrom(Clock::time_point now) const {
   const bool watched = config().execution_timeout.count() > 0 && !model_->process();
   return watched ? now + config().execution_timeout : kNever;
@@ -91,7 +91,7 @@ void ModelRunner::AnswerLate(const std::vector<QueuedCallPtr>& late) {
     response.status = status;
     response.timed_out = true;
     call.Respond(std::move(response));
-    call.Cancel();  // a back end that looks at it ends the execution
+    call.Cancel();  // a back end that checks for cancellation ends the execution
     if (runs_calls_) CancelStream(*queued);
   }
 }

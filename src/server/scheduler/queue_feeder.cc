@@ -80,7 +80,8 @@ class QueueFeeder : public Feeder {
             std::chrono::nanoseconds waited, Clock::time_point now) override {
     if (!plan_) return;
     plan_->OnEnd(instance, batch_size, duration, waited, now);
-    // The requests of a batch are answered together. The earliest prediction is compared with the answer.
+    // The requests of a batch are answered together. The earliest of their predictions is compared with the
+    // time of the answer.
     Clock::time_point predicted = kNever;
     for (const QueuedCallPtr& call : pick.calls) {
       predicted = std::min(predicted, call->predicted);

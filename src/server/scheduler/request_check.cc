@@ -18,8 +18,8 @@ Status CheckOutputs(const ModelConfig& config, const Request& request) {
   for (const RequestedOutput& output : request.outputs)
     if (!config.FindOutput(output.name))
       return InvalidArgument("unexpected inference output '", output.name, "' for model '", config.name, "'");
-  // All names are known here, so there are few unless a name is repeated. FindRepeated compares all pairs but
-  // stops at the first repeated name.
+  // All names belong to the model here, so their number is small unless a name is repeated. FindRepeated
+  // compares all pairs, but stops at the first repeated name.
   if (const std::string* name = FindRepeated(request.outputs))
     return InvalidArgument("output '", *name, "' already exists in request");
   return {};

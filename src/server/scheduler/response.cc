@@ -58,7 +58,7 @@ void AppendString(std::string& out, const std::string& text) {
   out += text;
 }
 
-// Appends the classes of one item, the largest value first. NaN counts as smaller than any value.
+// Appends the classes of one item, the largest value first. NaN is smaller than any value.
 void AppendClasses(const WireTensor& output, const TensorConfig* config, size_t begin, int64_t elements,
                    int64_t count, std::string& out) {
   const size_t width = ElementBytes(output.dtype);

@@ -41,7 +41,7 @@ class Scheduler {
   // Like Remove, but for a version that another one has replaced in the registry. Callers that found the
   // version before may still submit requests to it. These requests are refused only if requests remain after
   // `limit`. If another thread calls Remove or Retire for the version with a shorter limit, this function
-  // returns after that one.
+  // returns when that limit ends.
   virtual void Retire(const std::shared_ptr<ModelVersion>& version, std::chrono::milliseconds limit) = 0;
   // Returns whether Retire would return at once, because all accepted requests are answered.
   virtual bool Retired(const std::shared_ptr<ModelVersion>& version) = 0;

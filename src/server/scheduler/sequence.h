@@ -17,9 +17,9 @@ struct Sequence {
   bool generated = false;  // the server made the id, for a request without one
   int instance = -1;       // -1 if the sequence waits for an instance
   bool running = false;
-  bool known = false;              // the back end has executed a request of the sequence, and not its end
+  bool known = false;              // the back end has executed a request of the sequence, but not its end
   bool ending = false;             // the sequence ended, and the back end has to be told
-  bool telling = false;            // the back end is being told; until then the id keeps its slot
+  bool telling = false;            // the back end is being told; until it knows, the id keeps its slot
   bool lost = false;               // the back end lost the sequence while it ran
   Clock::time_point last;          // when a request last arrived or ended
   std::vector<WireTensor> states;  // one per SequenceConfig::states; empty before the first request

@@ -170,7 +170,8 @@ class SequenceFeeder : public Feeder {
   // Returns a sequence with an id that no other sequence has. Ids count down from the largest one, which
   // clients seldom use.
   SequenceInfo NewSequence() {
-    constexpr uint64_t kIds = uint64_t{1} << 30;  // ids repeat after so many; fewer sequences are alive
+    constexpr uint64_t kIds = uint64_t{1} << 30;  // ids repeat after this many; fewer sequences exist at the
+                                                  // same time
     const DType type = IdType();
     SequenceInfo info{"", type != DType::kString, true, false};
     do info.id = StrCat(LargestId(type) - generated_++ % kIds);
@@ -230,13 +231,13 @@ class SequenceFeeder : public Feeder {
     return true;
   }
 
-  // Whether the sequence exists only until the back end was told of its end.
+  // Returns whether the sequence only waits until the back end is told of its end.
   static bool Ended(const Sequence& sequence) {
     return sequence.waiting.empty() && !sequence.running && (sequence.ending || !sequence.known);
   }
 
-  // Removes the sequence, unless requests of its id wait. If the back end has to be told, the sequence keeps
-  // its slot until then, so that a new one with the same id begins afterwards.
+  // Removes the sequence, unless requests of its id wait. If the back end must be told, the sequence keeps
+  // its slot until the back end knows. So a new sequence with the same id begins only after that.
   void End(const SequencePtr& sequence) {
     if (tell_ends_ && sequence->known) {
       if (!std::exchange(sequence->ending, true)) ++ending_;
@@ -250,7 +251,7 @@ class SequenceFeeder : public Feeder {
                        "' was lost when the model's process ended");
   }
 
-  // Rejects the waiting requests up to the one that starts a new sequence of the same id.
+  // Rejects the waiting requests, up to the one that starts a new sequence with the same id.
   void RejectLost(const SequencePtr& sequence, std::vector<RejectedCall>& rejected) {
     auto& waiting = sequence->waiting;
     while (!waiting.empty() &&

@@ -196,7 +196,7 @@ bool SequenceInputs::IsState(const std::string& output) const {
 }
 
 bool SequenceInputs::SameStates(const Sequence& a, const Sequence& b) const {
-  // The next request may start the sequence anew.
+  // The next request may restart the sequence.
   const auto fresh = [](const Sequence& s) {
     return s.states.empty() || (!s.waiting.empty() && s.waiting.front()->call->request.sequence.start);
   };

@@ -13,8 +13,8 @@ struct SimulatedOutcome {
   double goodput = 0;  // answers within the goal, per second
   double offered = 0;  // requests per second
   int64_t answers = 0, late = 0;
-  int64_t refused = 0;  // on arrival
-  int64_t dropped = 0;  // later
+  int64_t refused = 0;  // refused on arrival
+  int64_t dropped = 0;  // dropped from the queue
   double p99_ms = 0;    // of the answers
   double mean_batch = 0;
 };

@@ -143,7 +143,7 @@ class SystemSharedMemory : public SharedMemoryControl {
     if (fstat(fd, &info) != 0) return IoError("Unable to get size of shared memory region '", name, "'");
     TERN_TRY(CheckSize(name, info, offset, bytes));
     if (bytes == 0) return InvalidArgument("shared memory region '", name, "' has byte_size 0");
-    // Regions of one object share one descriptor, because a process has few of them.
+    // Regions of one object share one descriptor, because the number of descriptors of a process is limited.
     const auto same = std::find_if(regions_.begin(), regions_.end(), [&](const auto& entry) {
       return entry.second.info.key == key && entry.second.object->Same(info);
     });

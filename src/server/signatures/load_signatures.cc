@@ -24,8 +24,8 @@ bool SameTensors(const std::vector<SignatureTensor>& a, const std::vector<Signat
                     [](const auto& x, const auto& y) { return x.name == y.name && x.tensor == y.tensor; });
 }
 
-// The configuration of a signature. Its inputs and outputs are its own. `open` also leaves the batch size to
-// the model.
+// Returns the configuration for a signature. The model supplies its inputs and outputs. `open`: the model
+// also supplies the batch size.
 ModelConfig ConfigOf(const ModelConfig& given, const std::string& signature, bool open) {
   ModelConfig config = given;
   config.inputs.clear();
@@ -44,7 +44,8 @@ Result<std::shared_ptr<ModelVersion>> Add(const ModelFiles& files, ModelConfig c
   return scheduler.Add(std::move(config), version, std::move(model));
 }
 
-// The batch size of the configuration is that of the default signature. Another one may have no batch dim.
+// Adds one signature. The configured batch size is that of the default signature. Another signature may have
+// no batch dim.
 Result<std::shared_ptr<ModelVersion>> AddOne(const ModelFiles& files, const ModelConfig& given,
                                              const std::string& name, Backend& backend, Scheduler& scheduler,
                                              const std::string& version) {

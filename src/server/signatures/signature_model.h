@@ -1,12 +1,12 @@
-// A model version with several signatures. Each is a version of its own in the scheduler.
+// A model version with several signatures. Each signature is a separate version in the scheduler.
 #pragma once
 #include "server/core/model_version.h"
 #include "server/scheduler/removable.h"
 
 namespace tern::server {
 
-// Thread-safe. The configuration, and requests without a signature, are those of the default signature. All
-// signatures count in the same statistics.
+// Thread-safe. The configuration is that of the default signature. Requests without a signature go to the
+// default signature. All signatures count in the same statistics.
 class SignatureModel final : public ModelVersion, public Removable {
  public:
   // `standard` executes the default signature. `all` is sorted by name.
@@ -32,7 +32,7 @@ class SignatureModel final : public ModelVersion, public Removable {
 
   const std::shared_ptr<ModelVersion> standard_;
   const std::vector<Signature> all_;
-  std::vector<std::shared_ptr<ModelVersion>> models_;  // each once, the default first
+  std::vector<std::shared_ptr<ModelVersion>> models_;  // each version once, the default first
 };
 
 }  // namespace tern::server

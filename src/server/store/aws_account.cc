@@ -124,7 +124,7 @@ Result<AwsAccount::Found> AwsAccount::FromInstance(const Stop& stop) {
   HttpRequest put;
   put.method = "PUT";
   put.fields = {{"X-aws-ec2-metadata-token-ttl-seconds", "21600"}};
-  Stop soon = stop;  // a machine outside EC2 does not answer at all
+  Stop soon = stop;  // outside EC2, this address does not answer at all
   soon.deadline = std::min(stop.deadline, Stop::Clock::now() + std::chrono::seconds(2));
   auto token = Ask(client_, base + "/latest/api/token", std::move(put), soon);
   if (!token.ok()) {
@@ -167,7 +167,7 @@ Result<AwsCredentials> AwsAccount::Credentials(const Stop& stop) {
   if (known_ && UnixNow() < found_.expires - kRefreshCredentialsBefore) return found_.credentials;
   Result<Found> found = Find(stop);
   if (!found.ok()) {
-    // Credentials that are about to end are used as long as they can be.
+    // Credentials that expire soon are used until one minute before their end.
     if (known_ && UnixNow() < found_.expires - 60) return found_.credentials;
     return found.TakeStatus();
   }

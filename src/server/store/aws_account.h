@@ -1,4 +1,4 @@
-// Finds the credentials and the region of AWS, where its other tools find them.
+// Finds the credentials and the region of AWS in the places that other tools of AWS use.
 #pragma once
 #include <mutex>
 
@@ -19,7 +19,7 @@ class AwsAccount {
   // Returns credentials that are valid for at least a minute. Fails with kIo if a source does not answer,
   // and with kInvalidArgument if there is none.
   Result<AwsCredentials> Credentials(const Stop& stop);
-  // Drops the credentials, for example because the store says that they have expired.
+  // Drops the cached credentials, for example because the store says that they have expired.
   void Forget();
   std::string Region() const;
 

@@ -256,7 +256,7 @@ void CacheFolder::RemoveCopy(const std::string& copy) {
   RemoveAll(StrCat(root_, "/copies/", copy, ".list"));
 }
 
-// Model names may be as long as a file name, so ids have a hash of them.
+// A model name may be as long as a file name, so an id contains a hash of it.
 std::string CacheFolder::NewId(const std::string& model) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return StrCat(Hex(Sha256(model)).substr(0, 16), "-", UnixNow(), "-", static_cast<int64_t>(getpid()), "-",

@@ -1,7 +1,7 @@
 // Copies of a repository's models on the local disk, in the layout that the server loads.
 //   models/NAME     a symbolic link to the current copy of a model, replaced atomically
-//   copies/ID       a copy, which does not change any more; unchanged files of two copies are hard links
-//   copies/ID.list  its files with their sizes, versions and checksums
+//   copies/ID a complete copy, which does not change; files that two copies share are hard links
+//   copies/ID.list the files of the copy with their sizes, versions and checksums
 //   incoming/ID     a copy that is not complete; removed at the next start
 #pragma once
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace tern::server {
 
-// Thread-safe, but only one thread at a time may change a model.
+// Thread-safe, but only one thread at a time may change a given model.
 class CacheFolder {
  public:
   // Uses the folder `root`, which is created if it is missing. Fails if another server uses it, or if it
@@ -31,7 +31,7 @@ class CacheFolder {
   bool Has(const std::string& model) const;  // a copy of the model is there
   CopiedFiles Current(const std::string& model) const;
 
-  // Room for a file of a new copy, for as long as the object exists.
+  // Reserves disk space for a file of a new copy while the object exists.
   class Room {
    public:
     ~Room() { cache_.Free(*this); }
@@ -48,15 +48,16 @@ class CacheFolder {
     const uint64_t bytes_;
     uint64_t most_ = 0;
   };
-  // Removes files of copies that were replaced, oldest first, until `bytes` more fit beside what other files
-  // that are written now will take. Fails with kResourceExhausted and the numbers if they do not.
+  // Reserves `bytes` bytes for the file `path`. Removes files of copies that were replaced, oldest first,
+  // until there is enough space. The space that other Rooms reserve is not available. If there is not enough
+  // space, fails with kResourceExhausted. The message contains the numbers.
   Result<std::unique_ptr<Room>> MakeRoom(const std::string& path, uint64_t bytes);
-  // Removes copies that were replaced this long ago. Files that a current copy shares stay in their old
-  // places, because a version that was loaded from there may be loaded again from there.
+  // Removes copies that were replaced this long ago. Files that a current copy shares also stay in the old
+  // copy, because a version that was loaded from the old copy may be loaded from there again.
   void RemoveReplaced(std::chrono::seconds age);
-  // Keeps the files of a version, and those beside the versions, in the copy with the folder `folder` until
-  // the result is destroyed, because they may be read again. Returns null if this is no copy of the cache.
-  // The result may outlive the cache.
+  // Keeps files of the copy whose folder is `folder` until the result is destroyed, because they may be read
+  // again: the files of `version` and those beside the versions. Returns null if `folder` is no copy of the
+  // cache. The result may outlive the cache.
   std::shared_ptr<const void> Keep(const std::string& folder, const std::string& version);
   uint64_t Bytes() const;
 
@@ -97,7 +98,7 @@ class CacheFolder {
   struct Replaced {
     std::string copy;
     std::chrono::steady_clock::time_point since;
-    uint64_t pruned = 0;  // changes_ when its files were removed
+    uint64_t pruned = 0;  // changes_ when its files were last removed
   };
   struct Use {
     std::string version;
@@ -111,7 +112,7 @@ class CacheFolder {
   void RemoveCopy(const std::string& copy);
   // Removes the files that no current copy shares and that are not kept. Returns whether nothing is left.
   bool Prune(Replaced& replaced);
-  // Returns the versions of a copy that are kept, and removes entries that have ended.
+  // Returns the versions of a copy that are kept. Removes ended uses from uses_.
   std::set<std::string> KeptVersions(const std::string& copy);
   std::string NewId(const std::string& model);
   uint64_t FreeBytes();
@@ -126,7 +127,7 @@ class CacheFolder {
   std::map<std::string, std::vector<Use>> uses_;  // by copy
   std::set<const Room*> rooms_;
   uint64_t next_ = 0;
-  uint64_t changes_ = 1;  // of current copies
+  uint64_t changes_ = 1;  // number of changes of current copies
 };
 
 }  // namespace tern::server

@@ -12,14 +12,14 @@ struct TransferCounters {
   std::atomic<uint64_t> bytes{0}, retries{0};
 };
 
-// A hash of the object's version, without characters that a list of files could not have.
+// Returns a hash of the object's version. It contains only characters that a list of files may contain.
 std::string VersionId(const ObjectInfo& object);
 
-// Creates the file, fetches the object into it and syncs it to the disk. Continues a transfer that broke off,
-// and repeats one whose size or checksum is wrong. `sha256` must be the checksum of the content, unless it is
-// empty. Fails with kResourceExhausted if the disk is full or the content has more than `most` bytes; with
-// kIo if the store fails for longer than the attempts last; with kInvalidModel if every attempt brings wrong
-// content. The file is removed then.
+// Creates the file, fetches the object into it and syncs it to the disk. Continues an interrupted transfer,
+// and repeats a transfer whose size or checksum is wrong. If `sha256` is not empty, the content must have
+// this checksum. Fails with kResourceExhausted if the disk is full or the content has more than `most` bytes;
+// with kIo if the store fails in all attempts; with kInvalidModel if the last attempt returned wrong content.
+// Removes the file if it fails.
 Result<CopiedFile> Download(ObjectStore& store, const ObjectInfo& object, const std::string& sha256,
                             const std::string& path, uint64_t most, const RetryOptions& retry,
                             TransferCounters& counters, const Stop& stop);

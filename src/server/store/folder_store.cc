@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The time of the last change of the inode counts, because programs that copy files can set the other time.
+// Uses the time of the last change of the inode (ctime), because programs that copy files can set the other
+// times.
 std::string VersionOf(const struct stat& s) {
   return StrCat(static_cast<uint64_t>(s.st_ino), "-", static_cast<int64_t>(s.st_size), "-",
                 static_cast<int64_t>(s.st_ctim.tv_sec), ".", static_cast<int64_t>(s.st_ctim.tv_nsec));

@@ -94,7 +94,7 @@ Result<GoogleAccount::Token> GoogleAccount::FromMachine(const Stop& stop) {
   if (host.empty()) host = "metadata.google.internal";
   HttpRequest request;
   request.fields = {{"Metadata-Flavor", "Google"}};
-  Stop soon = stop;  // a machine outside Google's cloud does not answer at all
+  Stop soon = stop;  // outside Google's cloud, this address does not answer at all
   soon.deadline = std::min(stop.deadline, Stop::Clock::now() + std::chrono::seconds(2));
   auto token = Ask(StrCat("http://", host, "/computeMetadata/v1/instance/service-accounts/default/token"),
                    std::move(request), soon);

@@ -8,8 +8,9 @@
 namespace tern::server {
 
 // Thread-safe. Sources, in this order: GOOGLE_OAUTH_ACCESS_TOKEN; the file GOOGLE_APPLICATION_CREDENTIALS (a
-// service account or an authorized user); the metadata of the machine, if it answers; it is not asked if
-// STORAGE_EMULATOR_HOST is set. Without any, and with StoreOptions::anonymous, requests are anonymous.
+// service account or an authorized user); the metadata server of the machine, if it answers and
+// STORAGE_EMULATOR_HOST is not set. Without a source, and with StoreOptions::anonymous, requests are
+// anonymous.
 class GoogleAccount {
  public:
   GoogleAccount(const StoreOptions& options, HttpClient& client) : options_(options), client_(client) {}

@@ -65,7 +65,7 @@ Result<std::vector<ObjectInfo>> GoogleStore::List(const std::string& folder, con
       object.key.erase(0, base.size());
       all.push_back(std::move(object));
     }
-    // A page may be empty, but each has a token of its own.
+    // A page may be empty, but the tokens of two pages differ.
     if (!page.next.empty() && page.next == token) return IoError("the list of objects does not end");
     token = std::move(page.next);
   } while (!token.empty());
@@ -77,7 +77,8 @@ Result<FetchedSums> GoogleStore::Fetch(const ObjectInfo& object, uint64_t offset
   const std::string key = url_.prefix.empty() ? object.key : StrCat(url_.prefix, "/", object.key);
   TERN_ASSIGN(HttpFields fields, Fields(stop));
   if (offset) fields.emplace_back("Range", StrCat("bytes=", offset, "-"));
-  fields.emplace_back("Accept-Encoding", "gzip");  // an object that is stored compressed is not unpacked
+  fields.emplace_back("Accept-Encoding", "gzip");  // so that the store does not decompress an object that is
+                                                   // stored compressed
   const Url place =
       Place(StrCat("/", PercentEncode(key), "?alt=media&ifGenerationMatch=", PercentEncode(object.version)));
   TERN_ASSIGN(const HttpAnswer answer,

@@ -9,10 +9,10 @@
 
 namespace tern::server {
 
-// A version of a model, or the files beside its versions. It is copied as a whole.
+// The files of one version of a model, or the files beside the versions. A unit is copied as a whole.
 struct RemoteUnit {
   std::vector<ObjectInfo> files;  // sorted by path
-  std::string signature;          // changes with any of the files
+  std::string signature;          // changes if any of the files changes
   double age = -1;                // seconds since the last change of a file; -1: unknown
   bool complete = false;          // an index lists all of it
   const ObjectInfo* Find(const std::string& path) const;
@@ -28,7 +28,7 @@ struct RemoteListing {
   std::vector<std::string> ignored;  // keys outside the folder of a model, or without a valid name of one
 };
 
-// Hidden files, markers of folders and files outside the folders of models are skipped.
+// Sorts the objects. Skips hidden files, markers of folders and files outside the folders of models.
 RemoteListing SortListing(std::vector<ObjectInfo> objects);
 
 // Fails if the key of an object is not a plain relative path: at most 1,024 bytes, at most 16 parts of at

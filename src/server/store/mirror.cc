@@ -18,14 +18,14 @@ using std::chrono::seconds;
 constexpr size_t kThreads = 4;
 constexpr uint64_t kMaxSums = 4 << 20;  // bytes of a SHA256SUMS
 constexpr seconds kKeepReplaced{600};   // requests may still read a copy that was replaced
-constexpr seconds kMostBackOff{600};    // between two attempts to copy a version that is broken
+constexpr seconds kMostBackOff{600};    // longest time between two attempts to copy a broken version
 constexpr size_t kQuotedKeys = 3;
 
 std::string NameOf(const std::string& model, const std::string& unit) {
   return unit.empty() ? StrCat("model '", model, "'") : StrCat("model '", model, "' version ", unit);
 }
 
-// Returns the files of a unit in the current copy. Those beside the versions are what no version has.
+// Returns the files of a unit in the current copy. The unit "" has the files that belong to no version.
 CopiedFiles FilesOf(const CopiedFiles& current, const std::string& unit) {
   CopiedFiles out;
   for (const auto& [path, file] : current) {
@@ -154,7 +154,7 @@ Status Mirror::Update(const std::string& model, const Stop& stop) {
   return {};
 }
 
-// Logs an error once, until it changes or ends.
+// Logs an error, unless it is the same as the last error of this unit.
 void Mirror::Note(const std::string& model, const std::string& unit, const Status& status) {
   if (status.code() == Code::kCancelled) return;
   bool fresh = false;
@@ -270,7 +270,7 @@ Status Mirror::Copy(const std::string& model, const RemoteModel& remote, Haste h
       if (!copy->Link(path, file))
         return Status(Code::kInternal,
                       StrCat("cannot link '", path, "' of model '", model, "' in the repository cache"));
-    // Without the files beside the versions, such as the configuration, the model is not what it should be.
+    // Without the files beside the versions, such as the configuration, the model would be another one.
     if (unit.empty() && old.empty()) return first;
   }
   if (copy->files().empty() || SameCopies(copy->files(), current)) return first;

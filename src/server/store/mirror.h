@@ -25,7 +25,7 @@ struct MirrorCounters {
 using WantedModels = std::function<bool(const std::string& model)>;
 
 // Thread-safe, but Refresh has one caller at a time. A version is copied only if it is complete: its file
-// SHA256SUMS lists it, or an index of the repository does, or none of its files changed for the time
+// SHA256SUMS or an index of the repository lists its files, or none of its files changed for the time
 // `settle`. A copy replaces the old one as a whole when all checksums are right. A version that cannot be
 // copied keeps its old copy.
 class Mirror {
@@ -38,12 +38,12 @@ class Mirror {
   std::string folder() const { return cache_->models(); }
   const MirrorCounters& counters() const { return counters_; }
 
-  // Lists the repository and copies the wanted models that changed, four at a time. At the start of the
-  // server, waits for versions that changed a moment ago. Removes the copies of models that are gone. If the
+  // Lists the repository and copies the wanted models that changed, four at a time. With `start`, waits for
+  // versions that changed less than `settle` ago. Removes the copies of models that are gone. If the
   // repository cannot be listed, the copies stay, and the error is returned.
   Status Refresh(const WantedModels& wanted, bool start, const Stop& stop);
-  // Copies a model that a client wants to load, and does not wait for versions that changed a moment ago. If
-  // the store cannot be reached, the old copy stays, and its use is not an error.
+  // Copies a model that a client wants to load. Also copies versions that changed less than `settle` ago. If
+  // the store cannot be reached and there is an old copy, logs the error and returns an ok status.
   Status Update(const std::string& model, const Stop& stop);
   // Keeps the files of a loaded version in the cache: see CacheFolder::Keep.
   std::shared_ptr<const void> Keep(const std::string& folder, const std::string& version) {

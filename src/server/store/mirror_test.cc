@@ -97,7 +97,7 @@ class MirrorTest : public testing::Test {
   static std::string SumLine(const std::string& text, const std::string& name) {
     return StrCat(Hex(Sha256(text)), "  ", name, "\n");
   }
-  // The files below the models, whatever is a link.
+  // Returns the files below the models. Follows links.
   std::vector<std::string> Files() const {
     std::vector<std::string> out;
     for (const auto& entry :

@@ -1,4 +1,4 @@
-// Where the files of a remote repository are: S3, Google Cloud Storage, a web server, a folder.
+// The interface of the stores of remote repositories: S3, Google Cloud Storage, a web server, a folder.
 #pragma once
 #include <functional>
 #include <memory>
@@ -19,10 +19,10 @@ struct ObjectInfo {
   std::string md5;        // in hexadecimal; empty: unknown
   std::string sha256;     // in hexadecimal; empty: unknown
   double age = -1;        // seconds since the last change, by the clock of the store; -1: unknown
-  bool complete = false;  // listed by an index that names every file, so nothing can be missing
+  bool complete = false;  // listed by an index that names every file, so that no file can be missing
 };
 
-// The checksums that a store told with the content of an object. In hexadecimal; empty: unknown.
+// The checksums that a store sent with the content of an object, in hexadecimal; empty: unknown.
 struct FetchedSums {
   std::string md5, sha256;
 };
@@ -38,12 +38,12 @@ class ObjectStore {
   // Lists the objects below the repository, or below one of its folders. `folder` has no slash at its end;
   // empty: all. Keys are not checked.
   virtual Result<std::vector<ObjectInfo>> List(const std::string& folder, const Stop& stop) = 0;
-  // Fetches the content from `offset` on, which an earlier call has reached.
+  // Fetches the content from `offset` on. Earlier calls have fetched the bytes before `offset`.
   virtual Result<FetchedSums> Fetch(const ObjectInfo& object, uint64_t offset, const ObjectSink& sink,
                                     const Stop& stop) = 0;
 };
 
-// At most so many objects are listed in one repository.
+// The largest number of objects in one repository.
 inline constexpr size_t kMaxObjects = 100'000;
 
 }  // namespace tern::server

@@ -19,8 +19,8 @@ class RemoteRepositories {
                                                           std::vector<std::string>& folders);
   ~RemoteRepositories();
 
-  // Brings the copies of the wanted models up to date; null: of all. Fails if a repository cannot be read and
-  // has no copies. Other errors are logged and counted, and the copies stay.
+  // Updates the copies of the wanted models. If `wanted` is null, updates all. Fails if a repository cannot
+  // be read and has no copies. Other errors are logged and counted, and the copies stay.
   Status Refresh(const WantedModels& wanted, bool start);
   // Copies one model before it is loaded, if a repository has it.
   Status Update(const std::string& model);

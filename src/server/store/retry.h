@@ -1,4 +1,4 @@
-// Repeats what failed for a reason that may pass.
+// Repeats operations that failed for a temporary reason.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -11,12 +11,12 @@ namespace tern::server {
 
 struct RetryOptions {
   int attempts = 5;
-  std::chrono::milliseconds first{200}, most{5000};  // of the waiting times, which double
+  std::chrono::milliseconds first{200}, most{5000};  // the waiting time doubles from `first` to `most`
 };
 
 // Calls `attempt` until it succeeds, fails with another code than kIo, or was called `attempts` times. Waits
-// in between: each time is random, between half the stated time and all of it, so that many servers do not
-// come back at the same moment. Returns kCancelled when `stop` says so. Adds to `retries`.
+// between two calls. The time is random, between half of the waiting time and all of it, so that many servers
+// do not return at the same moment. Returns kCancelled when `stop` says so. Adds to `retries`.
 Status Retry(const RetryOptions& options, const Stop& stop, std::atomic<uint64_t>* retries,
              const std::function<Status()>& attempt);
 

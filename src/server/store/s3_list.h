@@ -5,7 +5,7 @@
 namespace tern::server {
 
 struct ListPage {
-  std::vector<ObjectInfo> objects;  // keys begin with the prefix that was asked for
+  std::vector<ObjectInfo> objects;  // keys begin with the prefix of the request
   std::string next;                 // the token of the next page; empty: this is the last one
 };
 

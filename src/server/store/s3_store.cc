@@ -37,7 +37,7 @@ class S3Store : public ObjectStore {
  private:
   using Exchange = std::function<Result<HttpAnswer>(const Url& url, HttpFields fields)>;
   std::string Endpoint() const;
-  // The place of a key, and whether the bucket is a part of the host.
+  // Returns the URL of a key. S3Addressing decides whether the bucket is a part of the host.
   Result<Url> PlaceOfKey(const std::string& key, const std::string& region) const;
   // Signs a GET and lets `exchange` send it. Signs again for the region that the store names, and with fresh
   // credentials if the store says that they have expired.

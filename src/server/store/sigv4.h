@@ -16,7 +16,7 @@ struct SignedRequest {
   std::string path;                                        // percent-encoded, as it is sent
   std::vector<std::pair<std::string, std::string>> query;  // not encoded
   std::vector<std::pair<std::string, std::string>>
-      fields;                  // every field to sign, Host and X-Amz-Date among them
+      fields;                  // every field to sign, including Host and X-Amz-Date
   std::string payload_sha256;  // in hexadecimal
 };
 

@@ -135,7 +135,7 @@ Result<HttpAnswer> GetObject(HttpClient& client, const Url& url, HttpFields fiel
   uint64_t at = offset;
   bool first = true;
   request.sink = [&](const HttpAnswer& head, std::string_view piece) -> Status {
-    if (first && head.status == 200) at = 0;  // the whole content, although a range was asked for
+    if (first && head.status == 200) at = 0;  // the store sends the whole content instead of the range
     if (first && head.status == 206) {
       const std::string* range = head.Find("content-range");
       if (!range || !StartsWith(*range, StrCat("bytes ", offset, "-")))

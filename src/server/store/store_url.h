@@ -24,7 +24,7 @@ Result<StoreUrl> ParseStoreUrl(const std::string& text);
 
 Result<std::unique_ptr<ObjectStore>> OpenStore(const StoreUrl& url, const StoreOptions& options);
 
-// Each opens one kind of store.
+// Each of these functions opens one kind of store.
 Result<std::unique_ptr<ObjectStore>> OpenS3(const StoreUrl& url, const StoreOptions& options);
 Result<std::unique_ptr<ObjectStore>> OpenGoogle(const StoreUrl& url, const StoreOptions& options);
 Result<std::unique_ptr<ObjectStore>> OpenWeb(const StoreUrl& url, const StoreOptions& options);
@@ -35,8 +35,8 @@ std::string Variable(const StoreOptions& options, const char* name);
 // A client with the time limits and authorities of the options.
 Result<std::unique_ptr<HttpClient>> StoreClient(const StoreOptions& options);
 
-// Why a request failed: kIo for statuses after which a retry may succeed (408, 429, 5xx), kNotFound for 404,
-// kUnavailable for 412, kInvalidArgument for the others. Quotes what the store says, shortened.
+// Returns the error of a failed request: kIo for statuses after which a retry may succeed (408, 429, 5xx),
+// kNotFound for 404, kUnavailable for 412, else kInvalidArgument. The message quotes the start of the answer.
 Status StoreError(const HttpAnswer& answer, const std::string& what);
 
 // Runs a GET whose body goes to `sink`, from `offset` on.

@@ -6,7 +6,7 @@
 
 namespace tern::server {
 
-// "2026-11-19T04:10:34.000Z"; the fraction and its digits are optional.
+// "2026-11-19T04:10:34.000Z"; the fraction is optional.
 std::optional<int64_t> ParseIsoTime(const std::string& text);
 // The Date field of HTTP: "Thu, 19 Nov 2026 04:10:34 GMT".
 std::optional<int64_t> ParseHttpTime(const std::string& text);

@@ -42,7 +42,7 @@ class WebStore : public ObjectStore {
     if (offset) fields.emplace_back("Range", StrCat("bytes=", offset, "-"));
     TERN_ASSIGN(const HttpAnswer answer, GetObject(*client_, Place(object.key), std::move(fields), object,
                                                    offset, sink, kRedirects, stop));
-    // A range behind the end: the whole content is fetched again.
+    // The range is behind the end, so the whole content is fetched again.
     if (answer.status == 416 && offset) return Fetch(object, 0, sink, stop);
     if (answer.status != 200 && answer.status != 206)
       return StoreError(answer, StrCat("cannot fetch '", object.key, "' of ", text_));

@@ -1,5 +1,6 @@
-// Exports matrix products with quantized weights. ONNX has no such operator: emits DequantizeLinear, whose
-// weights stay quantized in the file, and MatMul. With com.microsoft operators, emits MatMulNBits.
+// Exports matrix products with quantized weights. ONNX has no such operator. With com.microsoft operators,
+// emits MatMulNBits. Otherwise emits DequantizeLinear and MatMul, so that the weights in the file are still
+// quantized.
 #include "export/onnx/ops/common.h"
 
 namespace tern::onnx {
@@ -38,7 +39,7 @@ bool IntegerWeights(const TernNode& n) {
   return n.TypeOf(kB).dtype == DType::kI8 && n.attrs().Int("block_size") == 0 && !n.Has(kZero);
 }
 
-// Emits the product of rows that are rounded to 8 bits as `out`.
+// Emits, as `out`, the product of rows that are rounded to 8 bits.
 void DynamicProduct(TernNode& n, const std::string& out) {
   const RoundedRows a = Round(n);
   if (!IntegerWeights(n)) {
@@ -53,8 +54,8 @@ void DynamicProduct(TernNode& n, const std::string& out) {
   n.Emit("Mul", {n.Op("Mul", {n.Op("Cast", {sums}, {{"to", DType::kF32}}), a.scale}), scale}, {out});
 }
 
-// Returns elements [n, k] of a matrix as the bytes of MatMulNBits: every row is padded to entire blocks, and
-// signed elements become unsigned.
+// Returns a matrix in the form that MatMulNBits reads: bytes with one row per output column. Every row is
+// padded to a multiple of the block size, and signed elements become unsigned.
 Tensor PackedRows(const Tensor& b, bool transposed, int64_t per_row) {
   const int64_t columns = b.dim(transposed ? 0 : 1), depth = b.dim(transposed ? 1 : 0);
   const int bits = BitWidth(b.dtype());

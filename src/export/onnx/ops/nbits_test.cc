@@ -3,7 +3,7 @@
 namespace tern::onnx {
 namespace {
 
-// A node by weights [70, 6] or [6, 70] with blocks of 32, its types and its attributes.
+// Returns the text of a graph whose MatMulNBits has weights [70, 6] or [6, 70] and blocks of 32.
 std::string Node(const std::string& type, bool transposed, bool zeros, const std::string& more = "") {
   std::string w, s, z;
   const int range = type.ends_with("4") ? 7 : 90, low = type[0] == 'i' ? -range : 0;

@@ -10,7 +10,8 @@ namespace {
 const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.op->name); }
 DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
 bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
-// True if ONNX has no quantized operator for the node: it has an activation, a residual or an f32 result.
+// Returns whether the node has an activation, a residual or an f32 result. ONNX has no quantized operator for
+// such a node.
 bool HasEpilogue(const TernNode& n) {
   return Active(n) || n.Has(FormOf(n).residual()) || ResultType(n) == DType::kF32;
 }

@@ -202,7 +202,8 @@ Status Mvn(Layer& n) {
   return {};
 }
 
-// SSD's layer: divides by the L2 norm of each position's channels or, with across_spatial, of the item.
+// The layer Normalize of SSD divides by the L2 norm of the channels of each position. If across_spatial is
+// set, it divides by the L2 norm of the item.
 Status Normalize(Layer& n) {
   const auto& p = n.proto.norm_param();
   TERN_ASSIGN(const int64_t channels, ChannelsOf(n));

@@ -14,7 +14,7 @@ namespace {
 // One spatial axis of a pooling layer, and the number of windows that Caffe computes for it.
 struct Axis {
   int64_t input = 0, kernel = 1, stride = 1, pad = 0;
-  int64_t windows = 0, full = 0;  // all windows, and those that start before the end of the padded input
+  int64_t windows = 0, full = 0;  // all windows, and those that start before the end of the input
 };
 
 Result<Axis> AxisOf(const Layer& n, int64_t input, int64_t kernel, int64_t stride, int64_t pad, bool padded,

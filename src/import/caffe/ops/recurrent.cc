@@ -8,7 +8,7 @@ namespace {
 struct Recurrent {
   int64_t steps = 0, batch = 0, outputs = 0, inputs = 0;
   bool has_static = false, expose = false;
-  Value* gates = nullptr;  // [steps, batch, gates]: the part of the gates that the inputs give
+  Value* gates = nullptr;  // [steps, batch, gates]: the part of the gates that depends on the inputs
   Value* cont = nullptr;   // [steps, batch, 1]
   int next_blob = 0;
   int next_bottom = 0;

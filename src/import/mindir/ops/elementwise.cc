@@ -165,7 +165,7 @@ Status Cast(MindNode& n) {
   Emit e(n);
   if (const Tensor* number = ConstantOf(n.inputs()[0]);
       number && number->size() == 1 && number->rank() == 0) {
-    // A constant stays one, so that later nodes can read it.
+    // A constant stays a constant, so that later nodes can read it.
     Tensor cast(to, {});
     if (IsFloat(number->dtype()))
       FromDoubles(ToDoubles(*number), cast);

@@ -8,8 +8,8 @@ namespace tern::mindir {
 namespace {
 
 // MaxPool and AvgPool. The arguments of AvgPool are inputs since version 2: x, kernel_size, strides,
-// pad_mode, data_format. `numbers_last` is the order of axes in kernel_size and strides. It does not depend
-// on the format.
+// pad_mode, data_format. `numbers_last` says whether the channels are the last axis in kernel_size and
+// strides. This order of axes does not depend on the format.
 Status Pool(MindNode& n, const char* kind, int spatial, bool numbers_last = false) {
   TERN_TRY(Require(n, 0));
   TERN_TRY(RequireRank(n, 0, spatial + 2, spatial + 2));
@@ -25,7 +25,8 @@ Status Pool(MindNode& n, const char* kind, int spatial, bool numbers_last = fals
   return {};
 }
 
-// Pads are the same at both ends of an axis.
+// Returns the pads at the starts and at the ends of the axes. MindSpore lists one pad per axis, which applies
+// to both ends.
 std::vector<int64_t> BothEnds(std::vector<int64_t> pads, int spatial) {
   pads = SpatialPart(pads, spatial, false);
   std::vector<int64_t> both = pads;

@@ -70,7 +70,7 @@ Value* CountOf(Emit& e, Value* x, const std::vector<int64_t>& axes) {
 }
 
 struct Moments {
-  Value *mean, *variance;  // with all axes
+  Value *mean, *variance;  // the reduced axes remain, with size 1
 };
 
 // The variance divides by count - correction.

@@ -121,7 +121,7 @@ Status SimplifiedLayerNormalization(OnnxNode& n) {
   const double epsilon = n.Float("epsilon", 1e-5f);
   n.Out(0, n.b.Op("RmsNorm", {n.In(0), n.In(1)}, {{"axis", axis}, {"epsilon", epsilon}}));
   if (!n.Wants(1)) return {};
-  if (n.RankOf(0) < 0) return n.NotYet("its second output on an input of unknown rank");
+  if (n.RankOf(0) < 0) return n.NotYet("the second output for an input of unknown rank");
   std::vector<int64_t> axes;
   for (int64_t i = axis < 0 ? axis + n.RankOf(0) : axis; i < n.RankOf(0); ++i) axes.push_back(i);
   Value* x = CastTo(n, n.In(0), DType::kF32);

@@ -77,7 +77,7 @@ Converter AroundOf(const char* kind) {
 }
 
 // Attribute border contains the numbers of pixels to remove at left, top, right and bottom. Attribute scale
-// contains the height and width of the result. If it is present, right and bottom are ignored.
+// contains the height and width of the result. If scale is present, right and bottom are ignored.
 Status Crop(OnnxNode& n) {
   const auto border = n.Ints("border", {0, 0, 0, 0}), scale = n.Ints("scale");
   if (border.size() != 4) return n.Bad("border must have 4 numbers, got ", border.size());

@@ -187,7 +187,8 @@ Status Pad(TfNode& n) {
   return {};
 }
 
-// Repeats the outermost element: abc with 2 elements on each side is ba abc cb.
+// Mirrors the tensor at its ends, including the outermost elements. For example, abc with 2 elements on each
+// side becomes ba abc cb.
 Value* Symmetric(TfNode& n, Value* x, int64_t axis, int64_t before, int64_t after) {
   const auto part = [&](int64_t start, int64_t end) {
     return n.Op("Slice", {x, n.b.Ints({start}), n.b.Ints({end}), n.b.Ints({axis}), n.b.Ints({-1})});

@@ -12,7 +12,7 @@ Status Depth(TfNode& n, const char* op) {
   return {};
 }
 
-// Dims of x as i64[1] values.
+// Returns a dim of x as i64[1].
 Value* D(TfNode& n, Value* x, int64_t axis) { return n.DimOf(x, axis); }
 
 // [N, s1, …, sm, rest] becomes [N * b1 * … * bm, s1 / b1, …, sm / bm, rest].

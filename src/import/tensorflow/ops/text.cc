@@ -16,7 +16,7 @@ Status Join(TfNode& n) {
   return {};
 }
 
-// StringNormalizer works on vectors.
+// StringNormalizer accepts only vectors, so x is flattened.
 Status Case(TfNode& n, const char* change) {
   Value* x = n.In(0);
   Value* y = n.Op("StringNormalizer", {n.Vector(x)}, {{"change", change}, {"case_sensitive", true}});

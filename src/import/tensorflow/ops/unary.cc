@@ -111,7 +111,8 @@ Status Cast(TfNode& n) {
     return {};
   }
   return MapInput(n, [&](Value* x) -> Value* {
-    // Tern's Cast to an integer does what TensorFlow's does: it keeps the low bits and truncates floats.
+    // Tern's Cast to an integer gives the same results as TensorFlow's. Both keep the low bits and truncate
+    // floats.
     return n.Cast(x, to);
   });
 }

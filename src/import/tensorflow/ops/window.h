@@ -10,7 +10,7 @@ namespace tern::tensorflow {
 // axis. Fails for other formats.
 Result<bool> IsChannelsFirst(TfNode& n);
 // `list` has one entry per axis. Returns the entries of the spatial axes. Fails if the entry of the batch or
-// the channels is not 1, or if another one is not positive. `what` names the list in errors.
+// the channels is not 1, or if a spatial entry is not positive. `what` names the list in errors.
 Result<std::vector<int64_t>> Spatial(TfNode& n, const std::vector<int64_t>& list, bool channels_first,
                                      const char* what);
 // Returns the attributes strides, dilations, pads and auto_pad of a Tern op. x is [N, C, spatial…]. `kernel`

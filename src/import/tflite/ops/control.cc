@@ -264,7 +264,7 @@ Status HashtableFind(LiteNode& n) {
   TERN_ASSIGN(const int id, HandleOf(n));
   const Resource& table = n.importer().context().resources.at(id);
   const Tensor* otherwise = n.Constant(2);
-  if (!table.keys.defined()) return n.NotYet("a table that is not filled by constants before");
+  if (!table.keys.defined()) return n.NotYet("a table that no operator has filled with constants");
   if (!otherwise || otherwise->size() != 1) return n.NotYet("a default that is not one constant");
   n.Out(0, n.b.Op("LabelEncoder", {n.In(1)},
                   {{"keys", table.keys}, {"values", table.values}, {"otherwise", otherwise->Reshaped({1})}}));
@@ -274,7 +274,7 @@ Status HashtableFind(LiteNode& n) {
 Status HashtableSize(LiteNode& n) {
   TERN_ASSIGN(const int id, HandleOf(n));
   const Resource& table = n.importer().context().resources.at(id);
-  if (!table.keys.defined()) return n.NotYet("a table that is not filled by constants before");
+  if (!table.keys.defined()) return n.NotYet("a table that no operator has filled with constants");
   n.Out(0, n.b.Const(Tensor::Of(DType::kI64, {1}, {static_cast<double>(table.keys.size())})));
   return {};
 }

@@ -22,8 +22,8 @@ template <class Options> Window WindowOf(const Options& o) {
   return {{o.stride_h(), o.stride_w()}, {o.dilation_h(), o.dilation_w()}, o.padding(), o.activation()};
 }
 
-// Returns the pads of the padding SAME, at the start of each axis, then at the end. Empty if a size is not
-// known.
+// Returns the pads of the padding SAME: first the pads at the start of each axis, then those at the end.
+// Returns an empty list if a size is unknown.
 std::vector<int64_t> SamePads(const Window& w, const Shape& x, const std::vector<Dim>& kernel) {
   std::vector<int64_t> pads(4);
   for (size_t i = 0; i < 2; ++i) {

@@ -138,7 +138,7 @@ Status Atan2(LiteNode& n) {
   return {};
 }
 
-// Integers: the exponent is not negative.
+// TensorFlow Lite requires that exponents of integers are not negative.
 Status Pow(LiteNode& n) {
   Layout layout;
   const auto in = Operands(n, 2, true, layout);

@@ -34,7 +34,7 @@ inline Value* Reduced(Builder& b, const char* kind, Value* x, const std::vector<
 inline Value* Sliced(Builder& b, Value* x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1) {
   return b.Op("Slice", {x, b.Ints({begin}), b.Ints({end}), b.Ints({axis}), b.Ints({step})});
 }
-// Makes integers i64, which ops on shapes and indices take.
+// Casts integers to i64, which ops require for shapes and indices.
 inline Value* Longs64(Builder& b, Value* x) { return CastTo(b, x, DType::kI64); }
 // The dims of x as i64.
 inline Value* ShapeOf(Builder& b, Value* x) { return b.Op("Shape", {x}); }

@@ -14,7 +14,8 @@ struct Sequence {
 };
 // Returns input i as [time, batch, features] of real numbers.
 Value* StepsOf(LiteNode& n, int i, const Sequence& s);
-// The reverse of StepsOf for a result.
+// Returns the result of a layer, [time, batch, features], in the operator's order of axes. Removes the time
+// axis of a single step.
 Value* FromSteps(Builder& b, Value* steps, const Sequence& s);
 
 // Emits x · wᵀ, where w is input w_index [units, features], and x is [..., features] of real numbers. If x is

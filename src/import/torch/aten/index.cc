@@ -12,7 +12,7 @@ namespace {
 struct Indices {
   std::vector<int64_t> dims;    // the indexed dims of x, ascending
   std::vector<Value*> tensors;  // i64
-  bool adjacent = true;         // no slice between them
+  bool adjacent = true;         // no slice is between the indexed dims
   Value* joined = nullptr;      // the tensors, joined along a new last axis; set if they come from one mask
 };
 

@@ -146,7 +146,7 @@ Status RmsNorm(AtenNode& n, bool native) {
   return {};
 }
 
-// v * g / |v|, with the norm over all axes but `dim`, or over all axes if it is -1.
+// v * g / |v|, with the norm over all axes but `dim`. If `dim` is -1, the norm is over all axes.
 Status WeightNorm(AtenNode& n) {
   Emit e(n.b);
   Value *v = n.In("v"), *g = n.In("g");

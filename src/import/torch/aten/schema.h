@@ -22,7 +22,7 @@ struct Parameter {
     kLayout,
     kDevice,
     kMemoryFormat,
-    kOther,  // Generator, Storage and other things that Tern only accepts as None
+    kOther,  // Generator, Storage and other types, for which Tern accepts only None
   };
   std::string name;
   Type type = Type::kOther;

@@ -162,7 +162,7 @@ Status Unflatten(AtenNode& n) {
   return {};
 }
 
-// -1 keeps a size; in Tern's Expand, 1 does.
+// In PyTorch, -1 keeps the size of a dim. In Tern's Expand, 1 keeps it.
 Status Expand(AtenNode& n, const char* sizes) {
   std::vector<Arg> target;
   for (const Arg& s : n.Get(sizes).items) target.push_back(s.known() && s.integer == -1 ? Arg::Int(1) : s);

@@ -47,7 +47,7 @@ Converter Composed(Formula formula) {
 }
 
 Value* Log1p(Emit& e, Value* x) {
-  // log(u) * x / (u - 1) with u = 1 + x is exact where 1 + x rounds; x itself where u is 1.
+  // log(u) * x / (u - 1) with u = 1 + x is exact where 1 + x rounds. Where u is 1, the result is x.
   Value *one = e.Like(x, 1), *u = e.Add(x, one);
   Value* tiny = e.Binary("equal", u, one);
   Value* gap = e.Where(tiny, one, e.Sub(u, one));

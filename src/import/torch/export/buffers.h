@@ -23,7 +23,8 @@ class Buffers {
 
   // Adds a constant, or the past of a state if the buffer is written.
   Result<TensorPtr> Add(const std::string& path, Graph& out);
-  // Sets what a run leaves in the buffer, for programs that return it.
+  // Sets the contents of the buffer after a run. This is for programs that return these contents as an
+  // output.
   void SetResult(const std::string& path, Value* value) { results_[path] = value; }
 
   // Marks the buffers that nodes wrote although they were added as constants. Returns false if there are such

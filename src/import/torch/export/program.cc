@@ -8,7 +8,8 @@ namespace {
 
 constexpr const char* kOld = "serialized_exported_program.json";  // torch 2.7 and older
 
-// Returns the entry with the program, and the name of the model for the entries with its weights.
+// A program of the archive: its entry, and its name, which is part of the names of the entries with its
+// weights. The name is empty for archives of torch 2.7 and older.
 struct Model {
   std::string entry, name;
 };

@@ -25,7 +25,8 @@ class Weights {
 // `model` is the name of the program in the archive; empty for the archives of torch 2.7 and older.
 Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::string& model);
 
-// Collects the outputs of a graph. Each becomes a value of its own with the given name.
+// Collects the outputs of a graph. Each output becomes a distinct value. It has the given name, with a suffix
+// if an earlier output has the same name.
 class OutputList {
  public:
   explicit OutputList(Graph& graph) : graph_(graph) {}

@@ -19,7 +19,7 @@ class BranchImporter {
   Status Import(const Statement& statement, Value* condition);
 
  private:
-  // What a branch changed.
+  // The state at the end of a branch.
   struct Branch {
     Graph* graph = nullptr;
     bool raises = false;

@@ -16,18 +16,18 @@ namespace tern::torch::script {
 // the only input may be empty.
 using GivenTypes = std::map<std::string, Type>;
 
-// What an operator that reads a tensor says about the tensor.
+// The element type, rank and size that an operator implies for a tensor that it reads.
 struct Use {
   DType dtype = DType::kF32;
   int rank = 2;
   bool sure = false;  // true if the operator accepts only this element type and, mostly, only this rank
   int axis = 0;       // an axis whose size is known; negative axes count from the end
-  int64_t size = -1;  // its size; -1 if no size is known
+  int64_t size = -1;  // the size of `axis`; -1 if no size is known
 };
 // `index` is the position of the tensor among the arguments.
 Use UseOf(const CallSite& call, size_t index);
 
-// What the operators that read an input say about it.
+// The element type, rank and sizes that the operators that read an input imply for this input.
 struct Hint {
   bool sure = false;
   DType dtype = DType::kF32;
@@ -37,10 +37,10 @@ struct Hint {
 };
 using Hints = std::map<std::string, Hint>;  // by the name of the input
 
-// What an attempt to import assumes about inputs that the caller does not describe.
+// The assumptions of one attempt to import about inputs that the caller does not describe.
 struct Assumptions {
-  bool traced_batch = false;  // true if the first dim of a traced example stays; other dims always stay
-  int rank = 0;               // the rank of other inputs; 0 means that their first use decides
+  bool traced_batch = false;  // true if a traced example's first dim keeps its size, as other dims do
+  int rank = 0;               // the rank of inputs without an example; 0 means that their first use decides
   Hints hints = {};           // of an earlier attempt
 };
 
@@ -62,7 +62,7 @@ class Inputs : public InputSource {
   bool used_traced() const { return used_traced_; }
   bool guessed() const { return !guesses_.empty(); }
   const Hints& hints() const { return hints_; }  // with those of the assumptions
-  // "x f32[x_0,x_1]", for each input whose type is a guess.
+  // Returns a text such as "'x' f32[x_0,x_1]" for each input whose element type or rank is a guess.
   std::vector<std::string> Guesses() const;
 
  private:
@@ -87,7 +87,7 @@ class Inputs : public InputSource {
     bool dtype, rank;  // true if the element type, or the rank, is not decided yet
   };
   std::map<const TensorVar*, Open> open_;
-  std::map<const TensorVar*, Value*> guesses_;  // inputs whose rank was not given
+  std::map<const TensorVar*, Value*> guesses_;  // inputs whose element type or rank is a guess
   Hints hints_;
   bool used_traced_ = false;
 };

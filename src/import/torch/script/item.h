@@ -80,7 +80,7 @@ class Heap {
  public:
   Cell* New(Item::Kind kind, std::string type = "");
   Item Make(Item::Kind kind, std::string type = "") { return Item::Of(kind, New(kind, std::move(type))); }
-  // Call it before the contents of a cell change.
+  // The caller calls this before it changes the contents of a cell.
   void Touch(Cell& cell);
 
   // The destructor undoes all changes to older cells, as TorchContext::Scope does for tensors.

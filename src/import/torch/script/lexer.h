@@ -35,7 +35,7 @@ class Lexer {
   std::string_view source_;
   size_t at_ = 0;
   int line_ = 1;
-  int brackets_ = 0;  // depth of open brackets; inside them the ends of lines do not count
+  int brackets_ = 0;  // depth of open brackets; line ends inside brackets are ignored
   bool line_start_ = true;
   std::vector<size_t> indents_ = {0};
 };

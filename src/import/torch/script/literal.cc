@@ -56,7 +56,7 @@ Result<Item> LiteralTensor(Interpreter& in, const Item& data, const Item& dtype)
   DType to = TypeOf(numbers);
   if (dtype.known_int()) to = DTypeOfScalarType(dtype.arg.integer);
   if (dtype.Is(Item::Kind::kArg) && dtype.arg.kind == Arg::Kind::kDType) to = dtype.arg.dtype;
-  if (to == DType::kInvalid) return in.NotYet("torch.tensor of this element type");
+  if (to == DType::kInvalid) return in.NotYet("torch.tensor with a dtype that Tern does not support");
   Builder b = in.NewBuilder("aten::tensor");
   bool known = true;
   for (const Arg& number : numbers) known &= number.known();

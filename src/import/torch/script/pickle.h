@@ -12,7 +12,7 @@
 
 namespace tern::torch::script {
 
-// A piece of unpickled data. Pieces may refer to the same piece, and to themselves.
+// A piece of unpickled data. Several pieces may refer to one piece, and a piece may refer to itself.
 struct Pickled {
   enum class Kind {
     kNone,
@@ -47,7 +47,7 @@ struct Pickled {
 class Pickle {
  public:
   // `bytes` is untrusted. Errors name the offset and what is not allowed. `file_size` is the size of the file
-  // that contains the pickle, perhaps compressed. The memory of the result is bounded by it.
+  // that contains the pickle, which may be compressed there. This size bounds the memory of the result.
   static Result<Pickle> Parse(std::string_view bytes, size_t file_size);
   const Pickled& root() const { return *root_; }
 

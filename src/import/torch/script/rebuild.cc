@@ -70,7 +70,8 @@ Result<Pickled*> Unpickler::Rebuild(const Pickled& function, const Pickled& argu
       break;
   }
   if (arguments.items.empty()) return Bad(function.text, " needs an argument");
-  // The cast is safe: an argument is not changed, except for lists and dicts, whose users share changes.
+  // The cast is safe. Later opcodes change only lists, dicts and objects, and all references to one of these
+  // must see its changes.
   auto* first = const_cast<Pickled*>(arguments.items[0]);
   if (global == Global::kFirstArgument) return first;
   if (global == Global::kSize && first->Is(Kind::kTuple)) return first;
@@ -150,7 +151,7 @@ Status Unpickler::Build() {
   }
   // Ignores attributes of a dict or a tensor, such as _metadata of a state_dict.
   if (object->Is(Kind::kDict) || object->Is(Kind::kTensor)) return {};
-  return Bad("a value that has no attributes gets some");
+  return Bad("a value that cannot have attributes gets attributes");
 }
 
 }  // namespace tern::torch::script

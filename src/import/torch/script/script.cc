@@ -57,7 +57,7 @@ class ScriptReader {
     return {};
   }
 
-  // Imports with the most general assumptions that work. The first error is reported if none does.
+  // Imports with the most general assumptions that work. If no assumptions work, returns the first error.
   Result<std::unique_ptr<Graph>> Attempts() {
     auto first = WithHints({});
     if (first.ok()) return first;
@@ -75,10 +75,10 @@ class ScriptReader {
     return Status(status.code(),
                   StrCat(status.message(),
                          "\n  the file declares no shapes; if the error is about shapes or element "
-                         "types, give the inputs' (such as --shape NAME=f32[1,3,224,224])"));
+                         "types, give those of the inputs (such as --shape NAME=f32[1,3,224,224])"));
   }
 
-  // Uses of an input may tell more about it than its first use. Then the import is repeated.
+  // Later uses of an input may imply more about the input than its first use. If so, the import is repeated.
   Result<std::unique_ptr<Graph>> WithHints(Assumptions assumptions) {
     constexpr int kMaxAttempts = 4;
     for (int i = 1;; ++i) {

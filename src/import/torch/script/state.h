@@ -25,7 +25,7 @@ class Weights {
   std::map<std::string, Tensor> tensors_;
 };
 
-// Restores what pickles do not store: the classes of named tuples.
+// Restores the classes of named tuples, which pickles do not store.
 class TypeApplier {
  public:
   explicit TypeApplier(Interpreter& interpreter) : in_(interpreter) {}

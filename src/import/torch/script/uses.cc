@@ -1,4 +1,4 @@
-// Finds out what an operator that reads an input says about the input's rank and element type.
+// Derives the rank, the element type and a size of an input from an operator that reads the input.
 #include <algorithm>
 #include <array>
 

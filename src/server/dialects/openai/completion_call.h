@@ -50,7 +50,7 @@ class CompletionCall : public Exchange, public std::enable_shared_from_this<Comp
 
   // Written before the first event; then constant.
   CompletionRequest request_;
-  std::shared_ptr<ModelVersion> version_;  // under mutex_ until then, because Describe may come earlier
+  std::shared_ptr<ModelVersion> version_;  // until then under mutex_, because Describe may be called earlier
   TextGenerator* generator_ = nullptr;     // of version_
   std::optional<CompletionWriter> writer_;
   std::vector<std::string> echoes_;  // by prompt

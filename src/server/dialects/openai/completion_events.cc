@@ -1,4 +1,4 @@
-// The part of CompletionCall that runs on the connection's loop: it makes the reply of the events.
+// The part of CompletionCall that runs on the connection's loop. It makes the reply from the events.
 #include <algorithm>
 
 #include "server/dialects/openai/completion_call.h"
@@ -33,7 +33,7 @@ void CompletionCall::Deliver(HttpConnection& connection, size_t index, Generatio
   }
   if (request_.stream) {
     ChoiceText part = choice;
-    part.text += event.text;  // of an echo: the prompt precedes the first text
+    part.text += event.text;  // for echo, part.text is the prompt before the first event
     part.logprobs = std::move(event.logprobs);
     choice.text.clear();
     choice.first = false;
@@ -82,7 +82,7 @@ void CompletionCall::End(HttpConnection& connection) {
   connection.Reply(*this, std::move(reply));
 }
 
-// One error answers the whole request: the other sequences end.
+// The error of one sequence answers the whole request, so the other sequences are cancelled.
 void CompletionCall::Fail(HttpConnection& connection, const Status& status) {
   CancelAll();
   if (!streaming_) return connection.Reply(*this, OpenAiError(status));

@@ -15,7 +15,7 @@ struct PromptInput {
   bool is_tokens = false;
 };
 
-// A value that the request does not have is empty: the model's default counts.
+// Empty optional members are missing in the request. The model's defaults replace them.
 struct CompletionRequest {
   std::string model;
   std::vector<PromptInput> prompts;  // completions

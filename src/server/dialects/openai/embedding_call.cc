@@ -173,7 +173,7 @@ Status EmbeddingCall::Tokenize() {
   return {};
 }
 
-// Makes an input of the rows next_ to next_ + count, with padding.
+// Makes an input from the rows [next_, next_ + count), with padding.
 Result<WireTensor> EmbeddingCall::MakeInput(const std::string& name, size_t count, Values values) const {
   const TensorConfig* config = model_->parts().prepared->config().FindInput(name);
   if (!config || (config->dtype != DType::kI64 && config->dtype != DType::kI32))

@@ -41,8 +41,7 @@ const char* ErrorType(int status) {
   }
 }
 
-// A request with something that the server does not support is the client's mistake for OpenAI's clients,
-// which retry after 501.
+// kUnsupported becomes 400 and not 501, because OpenAI's clients would retry after 501.
 int OpenAiStatus(Code code) { return code == Code::kUnsupported ? 400 : HttpStatus(code); }
 
 void AppendText(std::string& out, std::string_view key, std::string_view value) {
@@ -174,7 +173,7 @@ void CompletionWriter::TextLogprobs(std::string& out, const ChoiceText& choice) 
     }
     AppendLogprob(values, token.token.logprob);
     tops += '{';
-    std::set<std::string> names;  // bytes that are not UTF-8 alone have the same text
+    std::set<std::string> names;  // tokens that are only a part of a character have the same text
     for (const TokenChoice& other : token.top) {
       const std::string name = TextOf(other.id);
       if (!names.insert(name).second) continue;

@@ -13,7 +13,7 @@ HttpReply OpenAiError(const Status& status, std::string_view parameter = {}, std
 std::string OpenAiErrorJson(const Status& status, std::string_view parameter = {},
                             std::string_view code = {});
 
-// The error for a model whose old version is unloaded and whose new one is not loaded yet.
+// The error for a model whose old version is unloaded and whose new version is not loaded yet.
 inline Status StillLoading(const std::string& model) {
   return Unavailable("The model `", model, "` is being loaded");
 }
@@ -42,7 +42,7 @@ class CompletionWriter {
   std::string Whole(const std::vector<ChoiceText>& choices, const TokenUsage& usage) const;
   std::string Event(const ChoiceText& choice) const;  // a server-sent event
   std::string UsageEvent(const TokenUsage& usage) const;
-  // Returns the characters of the text of these tokens.
+  // Returns the number of characters of the text of these tokens.
   size_t Characters(const std::vector<TokenLogprob>& logprobs) const;
 
  private:

@@ -28,7 +28,7 @@ class RequestReader {
   }
   template <class F> Status Array(F&& element) { return json_.Array(std::forward<F>(element)); }
 
-  const std::string& member() const { return member_; }  // that is read now
+  const std::string& member() const { return member_; }  // the member that is read now
   void SetMember(std::string member) { member_ = std::move(member); }
   Status Must(std::string_view what) const { return InvalidArgument("'", member_, "' must be ", what); }
 

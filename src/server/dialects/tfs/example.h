@@ -26,7 +26,7 @@ struct Example {
   void Set(std::string name, Feature feature);
 };
 
-// A list may have so many examples. An empty one is much longer in memory than in a message.
+// The largest number of examples in a list. An empty example takes much more memory than bytes of a message.
 inline constexpr size_t kMostExamples = size_t{1} << 20;
 
 struct Examples {
@@ -41,10 +41,10 @@ Status ReadExample(std::string_view bytes, size_t most, Example& example);
 std::string SerializeExample(const Example& context, const Example& item);
 
 // Makes the inputs of a request. If the only input of the model is a text that no feature names (`inputs` or
-// `examples`), it gets the serialized examples, as a SavedModel that parses them expects. Else each input
-// gets the feature of its name. Fails with kInvalidArgument if a feature is missing, has another type, or has
-// another number of values than the input, or if the inputs would take more than `limit` bytes: each example
-// repeats the features of the context.
+// `examples`), it gets the serialized examples, as a SavedModel that parses examples expects. Otherwise each
+// input gets the feature of its name. Fails with kInvalidArgument if a feature is missing, has another type,
+// or has another number of values than the input, or if the inputs would take more than `limit` bytes: each
+// example repeats the features of the context.
 Status MakeInputs(const ModelConfig& config, const Examples& examples, uint64_t limit, Request& request);
 
 }  // namespace tern::server::tfs

@@ -14,7 +14,7 @@ namespace {
 
 // Longer messages are read on another thread.
 constexpr size_t kMaxLoopMessage = size_t{256} << 10;
-constexpr uint64_t kMaxLoopTensors = uint64_t{1} << 20;  // as tensors
+constexpr uint64_t kMaxLoopTensors = uint64_t{1} << 20;  // bytes of the tensors of a message
 
 class TfsCall final : public InferCall {
  public:

@@ -12,7 +12,7 @@ namespace tern::server::tfs {
 
 enum class GrpcMethod { kPredict, kClassify, kRegress, kMultiInference };
 
-// One task of a request: all but MultiInference have one.
+// One task of a request. Only requests of MultiInference may have several.
 struct Task {
   ModelSpec spec;
   std::string method;  // of MultiInference: "tensorflow/serving/classify"
@@ -23,11 +23,13 @@ struct GrpcRequest {
   Examples examples;  // of all methods but Predict
 };
 
-// Reads the model of a request before the rest of it. Returns an empty spec if it is not in the first field.
+// Reads the model of a request without the rest of the message. Returns an empty spec if the first field is
+// not the spec, and for MultiInference, whose tasks have the specs.
 ModelSpec PeekSpec(GrpcMethod method, const Buffer& message);
 
-// Returns whether a message may take more than `bytes` when it is read, however short it is: tensors with one
-// value for all elements, a context for many examples, several tasks.
+// Returns whether reading a message may take more than `bytes` bytes of memory. A short message may take
+// much: a tensor may have one value for all elements, a context is copied to all examples, and each task has
+// a copy of the examples.
 bool StandsForMore(GrpcMethod method, const Buffer& message, uint64_t bytes);
 
 // Reads a request. Inputs and requested outputs of Predict go to `out.request`; the texts of `out` are not

@@ -10,7 +10,7 @@ namespace tern::server::tfs {
 
 Result<std::string> HandleGetModelMetadata(ServerContext& context, std::string_view request);
 Result<std::string> HandleGetModelStatus(ServerContext& context, std::string_view request);
-// Refuses: the model repository decides what is loaded.
+// Fails with kUnsupported, because the model repository decides what is loaded.
 Result<std::string> HandleReloadConfig(ServerContext& context, std::string_view request);
 
 }  // namespace tern::server::tfs

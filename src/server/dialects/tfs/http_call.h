@@ -15,7 +15,7 @@ namespace tern::server::tfs {
 inline bool IsCall(RouteKind kind) {
   return kind == RouteKind::kTfsPredict || kind == RouteKind::kTfsClassify || kind == RouteKind::kTfsRegress;
 }
-// `kind` is a call.
+// IsCall(kind) must be true.
 std::shared_ptr<HttpCall> MakeHttpCall(RouteKind kind, HttpConnection& connection,
                                        std::shared_ptr<ModelVersion> version);
 

@@ -23,8 +23,8 @@ void AppendStatus(std::string& out, const VersionStatus& status) {
   out += "}}";
 }
 
-// When the model was loaded, if it knows. Otherwise the time at which the server answered its first request
-// of this kind, because OpenAI's clients require a number.
+// Returns the time at which the model was loaded, if the model knows it. Otherwise returns the time of the
+// first call of this function, because OpenAI's clients require a number.
 int64_t Created(const Registry& models, const std::string& model) {
   static const auto first = std::chrono::system_clock::now();
   const auto found = models.Find(model);

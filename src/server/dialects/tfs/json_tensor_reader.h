@@ -7,14 +7,14 @@
 
 namespace tern::server::tfs {
 
-// True if the next value is {"b64": "…"}. Does not move the reader.
+// Returns whether the next value is {"b64": "…"}. Does not move the reader.
 bool IsBase64(JsonReader& json);
-// Reads such an object. Appends the bytes.
+// Reads an object {"b64": "…"} and appends its bytes.
 Status ReadBase64(JsonReader& json, std::string& bytes);
 // Returns the start of the JSON value at `position`, for messages.
 std::string_view ValueText(JsonReader& json, size_t position);
 
-// Collects the elements of one input. Items that are added one after the other must have the same shape.
+// Collects the elements of one input. All items must have the same shape.
 class JsonTensorReader {
  public:
   JsonTensorReader(std::string name, DType dtype) : name_(std::move(name)), dtype_(dtype) {}

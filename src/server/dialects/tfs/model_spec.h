@@ -17,9 +17,9 @@ struct ModelSpec {
   std::string signature;              // empty: the default
 };
 
-// Finds the version. Without version and label, that is the one of Registry::Find without a version. Fails
-// with kNotFound ("Servable not found for request: Latest(m)") or, for an unknown label, with
-// kInvalidArgument.
+// Finds the version. A spec without version and label gets the version that Registry::Find returns without a
+// version. Fails with kNotFound ("Servable not found for request: Latest(m)"), with kInvalidArgument for an
+// unknown label, and with kUnavailable if the label's version is not ready.
 Result<std::shared_ptr<ModelVersion>> FindVersion(const Registry& models, const ModelSpec& spec);
 
 // A signature of a version. `owner` must outlive it.
@@ -30,9 +30,10 @@ struct ChosenSignature {
   std::string method;                   // empty if the model file states none
 };
 
-// `name` may be empty: then the default signature. serving_default is also another name of the only signature
-// of a model. A model with no such signature has one with the inputs and outputs of its configuration. Fails
-// with kInvalidArgument for an unknown signature, and if the signature could not be loaded.
+// An empty `name` means serving_default. If a model has only one signature, serving_default is another name
+// of that signature. If a model has several signatures or none, and none of them is called serving_default,
+// then serving_default has the inputs and outputs of the model's configuration. Fails with kInvalidArgument
+// for an unknown signature, and if the signature could not be loaded.
 Result<ChosenSignature> ChooseSignature(const ModelVersion& owner, const std::string& name);
 
 }  // namespace tern::server::tfs

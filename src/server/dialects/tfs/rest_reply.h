@@ -11,7 +11,7 @@ namespace tern::server::tfs {
 // are not UTF-8, are objects {"b64": "…"}. Fails with kInvalidArgument if there is no output, or if an output
 // of the row layout has no dims or another number of items than the others.
 Status AppendPrediction(std::string& out, const std::vector<WireTensor>& outputs, Layout layout);
-// Append {"results": …}.
+// These functions append {"results": …}.
 void AppendClasses(std::string& out, const std::vector<std::vector<ClassScore>>& results);
 void AppendRegressions(std::string& out, const std::vector<float>& results);
 

@@ -14,8 +14,8 @@ enum class Layout {
   kColumn,  // "inputs": one value per input
 };
 
-// Where the parts of a body are. A body is read twice, because its keys may have any order and the signature
-// decides how the rest is read.
+// Where the parts of a body are. A body is read twice, because its keys may have any order, and the signature
+// must be known before the other parts are read.
 struct BodyParts {
   std::string signature;
   size_t instances = 0, inputs = 0, examples = 0, context = 0;  // positions in the text; 0: absent

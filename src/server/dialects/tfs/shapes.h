@@ -1,4 +1,5 @@
-// Shapes that clients of TensorFlow Serving use, and that the server states in another way.
+// Converts between the shapes that clients of TensorFlow Serving use and those of the server's
+// configurations.
 #pragma once
 #include "server/core/message.h"
 #include "server/core/model_config.h"
@@ -12,7 +13,7 @@ struct ShapeFit {
 
 // Changes the dims of inputs to those of the configuration where only the form differs. A scalar becomes a
 // tensor with one element, because the server has no scalars. If an input lacks its last dim, which is 1, the
-// dim is added: TensorFlow takes such inputs for models that compute each element alone.
+// dim is added: TensorFlow accepts such inputs for models that compute each element independently.
 void FitInputs(const ModelConfig& config, Request& request, ShapeFit& fit);
 // Changes an output back to the form that TensorFlow gives it.
 void FitOutput(const ModelConfig& config, const ShapeFit& fit, WireTensor& output);

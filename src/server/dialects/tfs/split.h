@@ -9,18 +9,19 @@
 
 namespace tern::server::tfs {
 
-// A request of its own for one model.
+// One of the requests that replace the whole request.
 struct Part {
   std::shared_ptr<ModelVersion> model;
   Request request;
 };
 
-// Makes the response of the whole call from those of the parts, in their order. All are successful.
+// Makes the response of the whole call from the responses of the parts, in the order of the parts. All of
+// them are successful.
 using JoinParts = std::function<Response(std::vector<Response> responses)>;
 
-// Submits the parts, and answers `whole` after all have answered: with the join of the responses, or with the
-// first error. If a part fails or `whole` is cancelled, the other parts are cancelled. `whole` gets the times
-// of the part that ended last.
+// Submits the parts, and answers `whole` after all parts have answered. The response is that of `join`, or
+// the error of a part that failed. If a part fails or `whole` is cancelled, the other parts are cancelled.
+// `whole` gets the times of the part that ended last.
 void SubmitParts(std::shared_ptr<Call> whole, std::vector<Part> parts, JoinParts join);
 
 // Returns how many items of the request one execution takes: all of them (0), the model's max_batch_size if

@@ -8,9 +8,9 @@
 
 namespace tern::server::tfs {
 
-// Reads a tensor. `message` contains `bytes`; tensor_content and packed floats are slices of it. A list of
-// values that is shorter than the tensor is continued with its last value, and an empty list with zeros, as
-// in TensorFlow. Adds the bytes of a tensor that is no slice to `converted`. Fails with kInvalidArgument if
+// Reads a tensor. `message` contains `bytes`; tensor_content and packed floats are slices of it. If a list
+// has fewer values than the tensor, its last value fills the rest. An empty list stands for zeros. TensorFlow
+// does the same. Adds the bytes of a tensor that is no slice to `converted`. Fails with kInvalidArgument if
 // the message is damaged, has a type that models of this server do not have, has more values than elements,
 // or would take more than `limit` bytes.
 Status ReadTensorProto(const Buffer& message, std::string_view bytes, uint64_t limit, WireTensor& tensor,

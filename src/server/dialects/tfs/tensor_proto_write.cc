@@ -15,7 +15,7 @@ template <class T> void AppendPacked(std::string& out, uint32_t field, const Buf
   for (size_t i = 0; i < count; ++i) {
     T value{};
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    // A negative int32 takes ten bytes, as protobuf requires.
+    // A negative integer takes ten bytes, as protobuf requires.
     AppendVarint(packed, std::is_signed_v<T> ? static_cast<uint64_t>(static_cast<int64_t>(value))
                                              : static_cast<uint64_t>(value));
   }

@@ -10,7 +10,7 @@ using SKind = Statement::Kind;
 constexpr int64_t kMaxSteps = 2'000'000;
 constexpr int kMaxMacroDepth = 16;
 
-// Names the line of an error once.
+// Adds the line to the message of an error that names no line yet.
 Status AtLine(int line, Status status) {
   if (status.ok() || status.message().starts_with("line ")) return status;
   return Status(status.code(), StrCat("line ", line, ": ", status.message()));

@@ -40,7 +40,7 @@ class TemplateEvaluator {
 
   const TemplateValue variables_;
   std::vector<Scope> scopes_;  // the innermost last
-  size_t bottom_ = 0;          // a macro sees no scopes below this one, besides the first
+  size_t bottom_ = 0;          // a macro sees only the first scope and the scopes from this one on
   std::map<std::string, const Statement*> macros_;
   std::string out_;
   Jump jump_ = Jump::kNone;

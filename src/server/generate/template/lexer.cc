@@ -71,7 +71,8 @@ class Lexer {
     return {};
   }
 
-  // Removes the white space before a tag: all of it, or that of the tag's line if nothing else precedes it.
+  // Removes the white space before a tag: all of it, or only that of the tag's line if nothing else precedes
+  // the tag in its line.
   std::string_view Stripped(std::string_view part, size_t tag, bool whole) const {
     const char mark = At(tag + 2);
     if (mark == '-') {
@@ -168,7 +169,8 @@ class Lexer {
     return {};
   }
 
-  // `i` is the position of the backslash, and then that of the last character of the escape.
+  // At the call, `i` is the position of the backslash. Afterwards it is that of the last character of the
+  // escape.
   Status ReadEscape(size_t& i, std::string& out) const {
     constexpr std::string_view kFrom = "ntr\\'\"abfv0", kTo("\n\t\r\\'\"\a\b\f\v\0", 11);
     const char c = At(++i);

@@ -9,7 +9,8 @@ struct TemplateArguments {
   std::vector<TemplateValue> values;  // the first one is the value that is filtered, tested or called
   std::vector<std::pair<std::string, TemplateValue>> named;
 
-  // Returns the argument at this position (counted without the first value) or with this name, or undefined.
+  // Returns the argument at this position, counted without the first value. If there is none, returns the
+  // argument with this name, or undefined.
   TemplateValue Get(size_t position, std::string_view name) const;
   bool Has(size_t position, std::string_view name) const { return !Get(position, name).undefined(); }
 };

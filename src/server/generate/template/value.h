@@ -42,7 +42,7 @@ class TemplateValue {
   bool is_list() const { return std::holds_alternative<ListPtr>(data_); }
   bool is_object() const { return std::holds_alternative<ObjectPtr>(data_); }
 
-  // The value must have the type.
+  // These functions require a value of their type.
   const std::string& text() const { return std::get<std::string>(data_); }
   ValueList& list() const { return *std::get<ListPtr>(data_); }
   ValueMembers& members() const { return *std::get<ObjectPtr>(data_); }
@@ -68,7 +68,7 @@ class TemplateValue {
 };
 
 // Reads the next value. A number that is not an integer of 64 bits is a float. A value takes more memory than
-// its text, so their number is limited: `budget` counts down.
+// its text, so the number of values is limited: each value subtracts 1 from `budget`.
 Status ReadValue(JsonReader& json, TemplateValue& value, int64_t& budget);
 // Parses a whole document of at most a million values.
 Result<TemplateValue> ParseValue(std::string_view text, int max_depth = 64);
