@@ -42,7 +42,7 @@ def bound(rounding):
 def judged(error, rounding):
     """Returns the status of an engine whose outputs have this error, and the reason."""
     if rounding is not None and bound(rounding) > TELLING and math.isfinite(error):
-        return "untold", (f"rounding weights and inputs alone changes the outputs by {rounding:.2g} of the largest, so the comparison cannot "
+        return "inconclusive", (f"rounding weights and inputs alone changes the outputs by {rounding:.2g} of the largest, so the comparison cannot "
                           "tell right outputs from wrong ones")
     if error <= bound(rounding):
         return "ok", ""

@@ -130,7 +130,7 @@ def start_again(engines, job, folder, plan, results):
 
 
 def measure(entry, plan, name="", sizes=None, between=lambda: None):
-    """Returns the findings by engine. Their 'status' is ok, wrong, untold (the comparison of outputs is inconclusive)
+    """Returns the findings by engine. Their 'status' is ok, wrong, inconclusive (the comparison of outputs proves nothing)
     or failed."""
     results = {}
     with tempfile.TemporaryDirectory(prefix="bench") as folder, contextlib.ExitStack() as stack:

@@ -78,7 +78,7 @@ def left_out(report):
         for name, result in row["engines"].items():
             if not figures.ok(result):
                 found.setdefault((row["model"], result["status"], result["reason"]), []).append(NAMES.get(name, name))
-    lines = [f"- {model}: {' and '.join(dict.fromkeys(names))} {status}, {reason}.\n" for (model, status, reason), names in found.items()]
+    lines = [f"- {model}, {' and '.join(dict.fromkeys(names))}: {status}; {reason}.\n" for (model, status, reason), names in found.items()]
     return "\nLeft out:\n\n" + "".join(lines) if lines else ""
 
 

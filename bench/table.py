@@ -5,7 +5,7 @@ import figures
 
 def cell_ms(result):
     if not figures.ok(result):
-        return {"wrong": "wrong", "untold": "?"}.get(result["status"] if result else "", "–")
+        return {"wrong": "wrong", "inconclusive": "?"}.get(result["status"] if result else "", "–")
     return f"{result['ms']:.2f}" if result["ms"] < 100 else f"{result['ms']:.0f}"
 
 

@@ -172,8 +172,9 @@ typedef struct TernHost {
   /* Returns the id of the row's sequence, valid during the call of run. A number is written in decimal.
    * Returns null if the row belongs to no sequence. */
   const char* (*row_sequence)(const TernBatch* batch, uint64_t row);
-  /* As allocate, for a new value of a state. If the configuration has no state with this output_name, returns
-   * null, and run fails with an error that says so. A state without a new value keeps its old one. */
+  /* Like allocate, but for a new value of a state. If the configuration has no state with this output_name,
+   * returns null, and the execution fails with an error that says so. A state without a new value keeps its
+   * old value. */
   void* (*state)(TernOutputs* to, const TernTensor* tensor);
 } TernHost;
 
@@ -206,22 +207,22 @@ typedef struct TernBackend {
   void* (*create_instance)(void* model, TernError* error);
   /* Returns when all requests that were passed to run_request are finished. */
   void (*destroy_instance)(void* instance);
-  /* Executes a batch. If max_batch_size > 0, dim 0 of every output must equal dim 0 of the inputs. If a model
-   * is decoupled and run_request is null or the model is iterative, run executes it too. */
+  /* Executes a batch. If max_batch_size > 0, dim 0 of every output must equal dim 0 of the inputs. The server
+   * calls run for decoupled models, too, if run_request is null or the model is iterative. */
   int32_t (*run)(void* instance, const TernBatch* batch, TernOutputs* outputs, TernError* error);
-  /* For decoupled models. Answers one request by any number of responses. The last call for the request is
+  /* For decoupled models. Answers one request with any number of responses. The last call for the request is
    * send with `final` = 1, or finish. The function may return before it has sent all responses, and may send
    * responses on other threads. Optional. */
   void (*run_request)(void* instance, TernRequest* request);
 
   /* Version 2. For engines that keep something per sequence id. Tells an instance that a sequence ended
    * without the engine's knowledge: the client cancelled an iterative request that the engine rescheduled, an
-   * iteration failed or took too long, or the sequence was idle for too long. Not called for a sequence that
-   * ended regularly, by a request with the END flag or an iteration without reschedule, nor for those that
-   * exist when the instance is destroyed. Not called either for decoupled models that run_request executes,
-   * because the server does not track their sequences: requests of one id may run on several instances, and
-   * the engine itself must forget sequences that it no longer needs. The server calls the function before the
-   * id is used again. The engine may not know the id. Optional. */
+   * iteration failed or took too long, or the sequence was idle for too long. The server does not call the
+   * function for a sequence that ended regularly, by a request with the END flag or an iteration without
+   * reschedule. It does not call it for sequences that exist when the instance is destroyed. It does not call
+   * it for decoupled models that run_request executes, because it does not track their sequences: requests of
+   * one id may run on several instances, and the engine itself must forget sequences that it no longer needs.
+   * The server calls the function before the id is used again. The engine may not know the id. Optional. */
   void (*end_sequence)(void* instance, const char* id);
 } TernBackend;
 

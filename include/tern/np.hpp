@@ -7,11 +7,11 @@
 //   np::Array z = np::matmul(y, np::transpose(y));
 //   if (!z.ok()) return Fail(z.status().message());
 //   const double* first = z.data<double>();  // null: the type is f32
-// No function throws. A failed function returns an array whose status() is the error, and every function of
-// such an array fails with the same error, so that one check at the end of a computation is enough. An Array
-// is immutable and thread-safe; copies are cheap and share the elements. Element types are f32, f64, i32,
-// i64, u8 and bool. A C++ number in place of an array adapts to the type of the other operand, as a Python
-// number does. docs/guide/np.md lists the differences from numpy.
+// No function throws. A failed function returns an array whose status() is the error. Every function of such
+// an array fails with the same error, so one check at the end of a computation is enough. An Array is
+// immutable and thread-safe; copies are cheap and share the elements. Element types are f32, f64, i32, i64,
+// u8 and bool. A C++ number in place of an array adapts to the type of the other operand, as a Python number
+// does. docs/guide/np.md lists the differences from numpy.
 #pragma once
 #include <initializer_list>
 #include <memory>
@@ -55,7 +55,7 @@ TERN_API_NAMESPACE {
   class Array {
    public:
     Array();  // f64[0]
-    // A number without a type of its own: i + 1 is i32 if i is. np::scalar returns a number with a type.
+    // A number without a type of its own: i + 1 is i32 if i is i32. np::scalar returns a number with a type.
     template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
     Array(T value)  // NOLINT: implicit on purpose
         : Array(std::is_same_v<T, bool>       ? DType::kBool
@@ -97,7 +97,8 @@ TERN_API_NAMESPACE {
     template <class... I> Array operator()(const I&... indices) const { return Get({Index(indices)...}); }
     Array Get(const std::vector<Index>& indices) const;
     Array operator[](int64_t i) const { return Get({Index(i)}); }
-    // A bool mask, whose shape is that of the leading axes, or integers, which index the first axis.
+    // `index` is a bool mask with the shape of the leading axes, or an array of integers, which index the
+    // first axis.
     Array operator[](const Array& index) const;
 
    private:
@@ -315,7 +316,10 @@ TERN_API_NAMESPACE {
   Array sort(const Array& a, int64_t axis = -1);     // NaN last; `none` sorts all elements
   Array argsort(const Array& a, int64_t axis = -1);  // stable
   struct Unique {
-    Array values, index, inverse, counts;  // sorted values; first positions, positions in values, numbers
+    Array values;   // the distinct elements, sorted
+    Array index;    // the first position of each value
+    Array inverse;  // for each element, its position in `values`
+    Array counts;   // the number of occurrences of each value
   };
   Unique unique_all(const Array& a);
   Array unique(const Array& a);
@@ -330,8 +334,8 @@ TERN_API_NAMESPACE {
   Array einsum(const std::string& subscripts, const std::vector<Array>& operands);
   Array trace(const Array& a);  // of the first two axes
 
-  // Linear algebra. Matrices are the last two axes. Results are f32 for f32, else f64; both are computed in
-  // f64.
+  // Linear algebra. Matrices are the last two axes. Results are f32 for f32, else f64. All functions compute
+  // in f64, except norm, which computes in the type of its result.
   namespace linalg {
   Array solve(const Array& a, const Array& b);
   Array inv(const Array& a);
@@ -342,20 +346,21 @@ TERN_API_NAMESPACE {
   };
   Qr qr(const Array& a);  // reduced
   struct Eigh {
-    Array eigenvalues, eigenvectors;  // ascending; in columns
+    Array eigenvalues;   // ascending
+    Array eigenvectors;  // in columns
   };
   Eigh eigh(const Array& a);  // of the lower triangle
   struct Svd {
-    Array u, s, vh;
+    Array u, s, vh;  // s is descending
   };
-  Svd svd(const Array& a);  // reduced; descending
-  // Of all elements: 2 is the Euclidean norm, infinity the largest magnitude, 0 the number of nonzeros. Along
-  // an axis: of its vectors.
+  Svd svd(const Array& a);  // reduced
+  // Without an axis, returns the norm of all elements; along an axis, the norms of its vectors. Order 2 is
+  // the Euclidean norm, infinity the largest magnitude, and 0 the number of nonzero elements.
   Array norm(const Array& a, double order = 2, const Axis& axis = {}, bool keepdims = false);
   }  // namespace linalg
 
-  // Random numbers: xoshiro256++, whose state is four outputs of SplitMix64 with the seed. The same seed
-  // gives the same numbers on every machine, but not numpy's. Not thread-safe.
+  // Random numbers by xoshiro256++. Its initial state is four outputs of SplitMix64 with the seed. The same
+  // seed gives the same numbers on every machine, but not numpy's numbers. Not thread-safe.
   class Random {
    public:
     explicit Random(uint64_t seed);

@@ -1,4 +1,4 @@
-// Pipelines: a picture, a sound or a text in, labels, boxes, text or vectors out.
+// Pipelines, which take a picture, a sound or a text, and return labels, boxes, text or vectors.
 //
 //   auto pipeline = tern::Pipeline::Create(tern::Config("digits.onnx"));  // with pipeline.yaml beside it
 //   if (!pipeline.ok()) return Fail(pipeline.status().message());
@@ -41,8 +41,8 @@ TERN_API_NAMESPACE {
     double start = 0, end = 0, score = 0;
   };
 
-  // The results of one item. Functions for an output that does not exist or is of another kind return
-  // nothing: an empty list, text or value.
+  // The results of one item. If an output does not exist or is of another kind, its function returns an empty
+  // list, text or value.
   class Answer {
    public:
     std::vector<std::string> Names() const;  // the outputs of the pipeline

@@ -30,9 +30,9 @@ TERN_API_NAMESPACE {
     bool bias_correction = true;  // correct biases for the change of mean results
     bool equalize = false;        // balance the channels between layers first
     double min_sqnr = 0;       // keep the most sensitive layers float until the outputs have this SQNR in dB
-    bool fastest = false;      // keep layers float whose integer kernels are slower on this machine
+    bool fastest = false;      // keep a layer float if its integer kernel is slower on this machine
     bool layers = false;       // the report has the errors and times of each layer
-    bool sensitivity = false;  // like layers, and the error of the outputs with each layer alone quantized
+    bool sensitivity = false;  // like layers; also the error of the outputs if only this layer is quantized
 
     // Weight-only and dynamic quantization. All weight methods but "nearest" need calibration data.
     std::string weights;  // "int8" or "int4"; empty means static quantization

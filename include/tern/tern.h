@@ -84,10 +84,10 @@ TERN_API void tern_config_set_collect_limit(TernConfig* config, size_t bytes);
 TERN_API void tern_config_set_batch(TernConfig* config, int64_t size);
 /* How far the graph is optimized at load: "none", "basic", "extended" or "layout" (the default). */
 TERN_API void tern_config_set_optimize(TernConfig* config, const char* level);
-/* "fp32" (the default) computes in the types that the model specifies. With "bf16", attention, and matrix
- * products, convolutions and recurrent layers with constant weights, round their operands to bf16. "auto"
- * means bf16 where that is measured to be faster, and fp32 elsewhere. "fast" is fp32 with algorithms whose
- * errors are larger than 1e-6 of the results. */
+/* "fp32" (the default) computes in the types that the model specifies. With "bf16", some ops round their
+ * operands to bf16: attention, and matrix products, convolutions and recurrent layers with constant weights.
+ * "auto" means bf16 where that is measured to be faster, and fp32 elsewhere. "fast" is fp32 with algorithms
+ * whose errors may exceed 1e-6 of the results. */
 TERN_API void tern_config_set_precision(TernConfig* config, const char* name);
 /* The time budget for measuring which kernels are the fastest on this machine, at most 600000 ms. With 0 (the
  * default), kernels are chosen by estimated times. */
@@ -121,8 +121,9 @@ TERN_API size_t tern_predictor_overridable_count(const TernPredictor* predictor)
 TERN_API TernPort* tern_predictor_input_at(TernPredictor* predictor, size_t index);
 TERN_API TernPort* tern_predictor_output_at(TernPredictor* predictor, size_t index);
 TERN_API TernPort* tern_predictor_overridable_at(TernPredictor* predictor, size_t index);
-/* Find a port by its name. The predictor owns the port. Inputs include overridable constants. If
- * there is no port of this name, both functions fail with TERN_NOT_FOUND, and the message lists the names. */
+/* Find a port by its name. The predictor owns the port. Inputs include overridable constants. If there is no
+ * port of this name, both functions fail with TERN_NOT_FOUND, and the message lists the names. If the name
+ * belongs to a state, they fail with TERN_INVALID_ARGUMENT. */
 TERN_CHECKED TernStatus* tern_predictor_input(TernPredictor* predictor, const char* name, TernPort** out);
 TERN_CHECKED TernStatus* tern_predictor_output(TernPredictor* predictor, const char* name, TernPort** out);
 
@@ -133,8 +134,8 @@ TERN_CHECKED TernStatus* tern_predictor_run(TernPredictor* predictor, const Tern
  * slow reference evaluator. Call it after the first run, because kernels are chosen then. */
 TERN_CHECKED TernStatus* tern_predictor_warnings(const TernPredictor* predictor, TernStrings** out);
 
-/* States; see tern_config_set_states. Their inputs and outputs are not among the ports. Functions with an
- * index return NULL (or -1) if it is out of range. */
+/* States; see tern_config_set_states. Their inputs and outputs are not among the ports. Functions that take
+ * an index return NULL (or -1) if the index is out of range. */
 TERN_API size_t tern_predictor_state_count(const TernPredictor* predictor);
 /* The name of the state, which is the name of its input. */
 TERN_API const char* tern_predictor_state_name(const TernPredictor* predictor, size_t index);
@@ -161,8 +162,8 @@ TERN_CHECKED TernStatus* tern_predictor_set_state(TernPredictor* predictor, cons
 /* Returns options without limits, or NULL if memory is exhausted. */
 TERN_API TernRunOptions* tern_run_options_new(void);
 TERN_API void tern_run_options_free(TernRunOptions* options);
-/* Limits the time of each run, measured from the call of tern_predictor_run; 0 means no limit. The run then
- * fails with TERN_CANCELLED. Limits are checked between the steps of a run. */
+/* Limits the time of each run, measured from the call of tern_predictor_run; 0 means no limit. A run that
+ * exceeds the limit fails with TERN_CANCELLED. Limits are checked between the steps of a run. */
 TERN_API void tern_run_options_set_timeout_ns(TernRunOptions* options, int64_t nanoseconds);
 /* An absolute time limit on the clock of tern_clock_ns; INT64_MAX means no limit. If a timeout is also set,
  * the earlier of the two applies. */
@@ -173,8 +174,8 @@ TERN_API void tern_run_options_set_cancel(TernRunOptions* options, const TernCan
 /* A text for the error messages of the run, for example a request's id. */
 TERN_API void tern_run_options_set_tag(TernRunOptions* options, const char* tag);
 
-/* Returns a flag that is not set, or NULL if memory is exhausted. All its functions except the last are
- * thread-safe. tern_cancel_set is also safe in a signal handler. */
+/* Returns a flag that is not set, or NULL if memory is exhausted. The functions below are thread-safe, except
+ * tern_cancel_free. tern_cancel_set is also safe in a signal handler. */
 TERN_API TernCancel* tern_cancel_new(void);
 TERN_API void tern_cancel_set(TernCancel* cancel);
 TERN_API void tern_cancel_clear(TernCancel* cancel);

@@ -159,7 +159,7 @@ TERN_API_NAMESPACE {
 
     Config& model_path(std::string path);
     // A file with the weights, for formats that keep them in a file of their own, such as Caffe's. Create
-    // fails if the model's format contains its weights.
+    // fails if the format stores weights in the model file.
     Config& weights_path(std::string path);
     // Which signature to use, for formats with several, such as TensorFlow's SavedModel. The default is the
     // model's default signature. Create fails if the model has no such signature.
@@ -195,8 +195,8 @@ TERN_API_NAMESPACE {
     // operands to bf16 and accumulate in f32. These ops are attention, and matrix products, convolutions and
     // recurrent layers with constant weights. They are about twice as fast on processors with bf16
     // instructions. "auto" means bf16 where that is measured to be faster, and fp32 elsewhere. "fast" is fp32
-    // with algorithms whose errors are larger than 1e-6 of the results. With reference(true), Create fails
-    // for "bf16", and the other names mean fp32.
+    // with algorithms whose errors may exceed 1e-6 of the results. With reference(true), Create fails for
+    // "bf16", and the other names mean fp32.
     Config& precision(std::string name);
     // The time budget in milliseconds for measuring which kernels are the fastest on this machine. Kernels
     // are measured while plans are built. With 0 (the default), kernels are chosen by estimated times. The

@@ -163,7 +163,7 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(figures.judged(0.04, 0.0)[0], "wrong")
         self.assertEqual(figures.judged(0.3, 0.1)[0], "ok")
         self.assertEqual(figures.judged(0.35, 0.1), ("wrong", "differs from the first engine in fp32 by 0.35 of its largest output; at most 0.32 is accepted"))
-        self.assertEqual([figures.judged(error, 0.2)[0] for error in (0.0, 0.4, math.inf)], ["untold", "untold", "wrong"])
+        self.assertEqual([figures.judged(error, 0.2)[0] for error in (0.0, 0.4, math.inf)], ["inconclusive", "inconclusive", "wrong"])
 
     def test_rounding(self):
         one = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -3e38, np.inf, -np.inf, np.nan, 1e-40], np.float32)
@@ -195,7 +195,7 @@ class Texts(unittest.TestCase):
     def test_cells(self):
         cells = dict(zip(table.header(PEERS), table.row(ROWS[2], PEERS)))
         self.assertEqual([cells[k] for k in ("tern", "ort", "mnn", "/best")], ["–", "4.00", "wrong", "–"])
-        self.assertEqual(table.cell_ms({"status": "untold"}), "?")
+        self.assertEqual(table.cell_ms({"status": "inconclusive"}), "?")
         self.assertEqual([cells[k] for k in ("start", "start ort", "start mnn", "MB ort")], ["–", "5", "–", "1"])
 
     def test_geomeans_stand_below_their_columns(self):

@@ -72,11 +72,11 @@ class Report(unittest.TestCase):
 
     def test_who_is_left_out_is_named_with_the_reason(self):
         self.assertNotIn("Left out", self.told())
-        wrong, untold = {"status": "wrong", "reason": "differs"}, {"status": "untold", "reason": "rounding alone"}
+        wrong, unclear = {"status": "wrong", "reason": "differs"}, {"status": "inconclusive", "reason": "rounding alone"}
         rows = [{"model": "a", "threads": n, "engines": {"tern": timed(1), "ort": wrong}} for n in (1, 2)]
-        rows.append({"model": "b", "threads": 1, "engines": {"ort": untold, "tern": untold}})
+        rows.append({"model": "b", "threads": 1, "engines": {"ort": unclear, "tern": unclear}})
         text = self.told(rows=rows, summaries={n: MEASURED["summaries"]["1"] for n in ("1", "2")})
-        self.assertIn("\nLeft out:\n\n- a: onnxruntime wrong, differs.\n- b: onnxruntime and Tern untold, rounding alone.\n", text)
+        self.assertIn("\nLeft out:\n\n- a, onnxruntime: wrong; differs.\n- b, onnxruntime and Tern: inconclusive; rounding alone.\n", text)
 
     def test_how_long_it_took_is_told(self):
         self.assertIn("1 rounds of 1.0 s for each engine; it took 11 min.\n", self.told(took_seconds=687))

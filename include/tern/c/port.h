@@ -1,7 +1,7 @@
 /* Ports: the inputs, outputs and overridable constants of a predictor. Included by tern/tern.h.
  *
- * The predictor owns its ports. They are valid until it is freed. An array of dims has `rank` numbers; for a
- * scalar, rank is 0 and the array may be NULL. */
+ * The predictor owns its ports, which are valid until the predictor is freed. An array of dims has `rank`
+ * numbers; for a scalar, rank is 0 and the array may be NULL. */
 #ifndef TERN_C_PORT_H_
 #define TERN_C_PORT_H_
 
@@ -43,12 +43,13 @@ TERN_API size_t tern_port_bytes(const TernPort* port);
  * changed if tern_port_reshape or tern_port_copy_from allocated them. */
 TERN_API void* tern_port_data(TernPort* port);
 /* Returns an element of a tensor of strings, or NULL if there is none. The string ends with a NUL. It may
- * also contain NULs, so its length is stored in `length`, which may be NULL. Valid as long as tern_port_data.
- */
+ * also contain NULs, so its length is stored in `length`, which may be NULL. The string is valid as long as
+ * the elements that tern_port_data returns for other types. */
 TERN_API const char* tern_port_string(const TernPort* port, size_t index, size_t* length);
-/* Copies all elements to `out`, which has room for `bytes` bytes, exactly the size of the elements. `as` is
- * the element type, or a type that represents every value of it exactly: f64 for f32, f32 for f16, i32 for
- * i8. Fails for other types, for strings, and if there are no elements yet. */
+/* Copies all elements to `out`. `bytes` is the size of `out` and must be exactly the size of the elements in
+ * the type `as`. This is the element type, or a type that represents every value of the element type exactly,
+ * such as f64 for f32, f32 for f16, and i32 for i8. Fails for other types, for strings, and if there are no
+ * elements yet. */
 TERN_CHECKED TernStatus* tern_port_copy_to(const TernPort* port, TernDType as, void* out, size_t bytes);
 /* Copies the current value, of any kind. Use it to read sequences, maps and optionals. For an overridable
  * constant that is not fed, copies the stored value. Fails with TERN_NOT_FOUND if there is no value yet. */
@@ -66,21 +67,22 @@ TERN_CHECKED TernStatus* tern_port_copy_from(TernPort* port, TernDType dtype, co
 TERN_CHECKED TernStatus* tern_port_copy_strings(TernPort* port, const char* const* strings,
                                                 const size_t* lengths, size_t count, const int64_t* dims,
                                                 size_t rank);
-/* Each later run reads `data`, which is memory of the caller, without a copy. It must stay valid and
+/* Each later run reads `data`, which is memory of the caller, without a copy. This memory must stay valid and
  * unchanged until the end of the last run that reads it. Fails for strings. */
 TERN_CHECKED TernStatus* tern_port_share(TernPort* port, TernDType dtype, const void* data, size_t bytes,
                                          const int64_t* dims, size_t rank);
-/* Allocates zeroed memory for these dims, which tern_port_data returns. If the predictor already owns memory
- * of these dims, the elements stay as they are. */
+/* Allocates zeroed memory for these dims; tern_port_data returns this memory. If the predictor already owns
+ * memory of these dims, the elements stay as they are. */
 TERN_CHECKED TernStatus* tern_port_reshape(TernPort* port, const int64_t* dims, size_t rank);
 /* Feeds a value of any kind, without a copy. The value may be freed afterwards. */
 TERN_CHECKED TernStatus* tern_port_set_value(TernPort* port, const TernValue* value);
 
 /* ---- Bind an output ---- */
 
-/* Each later run writes the result to `data`, which is memory of the caller. It must not overlap other inputs
- * and outputs, must be aligned to the size of an element, and must stay valid until tern_port_reset, another
- * bind, or the end of the last run. A run fails if the result does not have these dims. Fails for strings. */
+/* Each later run writes the result to `data`, which is memory of the caller. This memory must not overlap
+ * other inputs and outputs, and must be aligned to the size of an element. It must stay valid until
+ * tern_port_reset, another bind, or the end of the last run. A run fails if the result does not have these
+ * dims. Fails for strings. */
 TERN_CHECKED TernStatus* tern_port_bind(TernPort* port, TernDType dtype, void* data, size_t bytes,
                                         const int64_t* dims, size_t rank);
 

@@ -28,8 +28,8 @@ TERN_API const char* tern_profile_node_name(const TernProfile* profile, size_t i
 TERN_API const char* tern_profile_node_op(const TernProfile* profile, size_t index);     /* "Conv" */
 TERN_API const char* tern_profile_node_kernel(const TernProfile* profile, size_t index); /* "cpu.conv.f32" */
 TERN_API const char* tern_profile_node_output(const TernProfile* profile, size_t index); /* "f32[N,10]" */
-/* The number of enclosing graphs: 0 for the main graph, 1 for the body of a loop, whose time includes that of
- * the nodes in its body; -1 if the index is out of range. */
+/* Returns the number of enclosing graphs: 0 for a node of the main graph, 1 for a node in the body of a loop.
+ * The time of a loop includes the time of the nodes in its body. Returns -1 if the index is out of range. */
 TERN_API int32_t tern_profile_node_depth(const TernProfile* profile, size_t index);
 TERN_API int64_t tern_profile_node_runs(const TernProfile* profile, size_t index);
 TERN_API int64_t tern_profile_node_calls(const TernProfile* profile, size_t index);

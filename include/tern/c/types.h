@@ -25,7 +25,7 @@ extern "C" {
 typedef struct TernStatus TernStatus;       /* an error */
 typedef struct TernConfig TernConfig;       /* the model to load, and the options for running it */
 typedef struct TernPredictor TernPredictor; /* a loaded model with the memory of its runs */
-typedef struct TernPort TernPort;           /* an input or output of a predictor, which owns it */
+typedef struct TernPort TernPort;           /* an input or output; the predictor owns it */
 typedef struct TernValue TernValue;         /* a tensor, a sequence, a map, or an optional without a value */
 typedef struct TernRunOptions TernRunOptions; /* limits of one run */
 typedef struct TernCancel TernCancel;         /* a flag that ends runs early */

@@ -27,7 +27,7 @@ bool GuardsRows(const Match& m) {
 TERN_RULE(RecomposeSoftmaxGuard) {
   return Rule{
       .summary =
-          "a Softmax that is replaced by 0 where all scores of a row are -inf is one whose NaNs are replaced by 0",
+          "a Where that puts 0 into the rows of a Softmax whose scores are all -inf replaces NaNs by 0 instead",
       .level = Level::kExtended,
       .match = {R"(%p = Softmax(%s) {axis=@axis, kind="softmax"} shared
                    %y = Where(Cast(Reduce(Cast(Not(Equal(%s, #hidden))), #axes) {kind="max", keep_dims=true}), %p, 0))"},

@@ -83,7 +83,7 @@ bool ReadShapeAtSource(Rewrite& r) {
 
 TERN_RULE(ReadShapeAtSource) {
   return Rule{.summary =
-                  "dims are read by one Shape node, from a graph input or else from the first tensor "
+                  "a Shape reads its dims from a graph input if possible, else from the earliest tensor "
                   "that has them",
               .roots = {"Shape", "Concat", "Unsqueeze", "Reshape", "Gather", "Slice", "Cast", "Squeeze",
                         "Binary", "Where"},
