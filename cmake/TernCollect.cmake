@@ -1,8 +1,8 @@
 # tern_collect(TARGET MACRO KIND): finds each `MACRO(Name)` at the start of a line in the target's sources. Generates
 # the source TARGET_KIND.generated.cc and adds it to the target. This source contains one function, which registers every
 # Name found. So a new op or kernel needs no entry in a list. KIND is ops, rules, converters, exporters, formats, kernels
-# or tools. It selects the generated code (see collect.cmake). If the variable TERN_ONLY_KIND is set, only these names are
-# registered (see TernMini.cmake).
+# or tools. It selects the generated code (see collect.cmake). If the variable TERN_ONLY_KIND is set, it lists the names
+# to register, and other names are left out (see TernMini.cmake).
 function(tern_collect target macro kind)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "generated")

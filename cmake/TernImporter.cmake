@@ -14,7 +14,7 @@ function(tern_bundle target)
 endfunction()
 
 # tern_hide_symbols(TARGET): makes the library TARGET export only the symbols of cmake/plug_in.map, and drops the code that
-# these do not need. The library must be one that Tern loads at run time.
+# these symbols do not need. The library must be one that Tern loads at run time. Does nothing in a build with sanitizers.
 function(tern_hide_symbols target)
   if(TERN_SANITIZE)
     return()
@@ -24,10 +24,11 @@ function(tern_hide_symbols target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
 endfunction()
 
-# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…): called in the folder of a format. Makes two targets from its sources:
+# tern_importer(FORMAT [TEST_ONLY] LIBRARIES…): makes two targets from the sources of the caller's folder, which is that of
+# the format:
 # - the module tern_import_FORMAT, which the tests and the fuzz target (tests/fuzz) link;
-# - libtern_FORMAT.so, which Tern loads when it reads a model of that format.
-# Both contain the module import_common.
+# - libtern_FORMAT.so, which Tern loads when it reads a model of that format. A fuzz build does not have this target.
+# Both use the module import_common.
 # library.cc defines the entry point (TERN_IMPORTER). format.cc defines the format's row of the format table (TERN_FORMAT).
 # src/load compiles format.cc.
 # A TEST_ONLY library is neither installed nor fuzzed.

@@ -6,7 +6,7 @@ if(NOT TERN_ISA)
 endif()
 set(TERN_MINI_FOLDER ${CMAKE_BINARY_DIR}/mini)
 
-# tern_run(WHAT COMMAND…): runs a command, and ends the configuration with its output if it fails.
+# tern_run(WHAT COMMAND…): runs a command. If the command fails, prints its output and ends the configuration.
 function(tern_run what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
   if(NOT code EQUAL 0)
@@ -31,7 +31,7 @@ endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${models} ${tool})
 tern_run("tern mini" ${CMAKE_COMMAND} -E env TERN_ISA=${TERN_ISA} ${tool} mini ${models} -o ${TERN_MINI_FOLDER}/models)
 
-# tern_json_list(JSON KEY OUT): reads an array of texts.
+# tern_json_list(JSON KEY OUT): sets OUT to the list of texts that JSON has under KEY.
 function(tern_json_list json key out)
   set(items "")
   string(JSON count LENGTH "${json}" ${key})
@@ -70,7 +70,7 @@ endforeach()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/selection.h.in ${TERN_MINI_FOLDER}/include/base/selection.h @ONLY)
 include_directories(BEFORE ${TERN_MINI_FOLDER}/include)  # before src, which has a header of the same name
 
-# Small code, except in kernels, and a section per function, so that the linker can drop functions.
+# Optimizes for size, except in kernels. Each function gets its own section, so that the linker can drop the function.
 add_compile_options(-Os -ffunction-sections -fdata-sections)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)

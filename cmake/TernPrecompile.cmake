@@ -1,13 +1,14 @@
 # tern_precompile(TARGET OWNER HEADERS…): precompiles HEADERS. The compiler includes them before each source of TARGET.
 # The target OWNER compiles these headers once, for all targets that name it. When one of the headers changes, all sources
 # are compiled again. So HEADERS should contain only headers that nearly all sources include anyway. A source must still
-# include every header it uses, because the debug preset and mini builds have no precompiled headers. GCC accepts a precompiled header in a
-# target with the same machine flags and the same position independence as OWNER. The optimization level may differ.
+# include every header it uses, because the debug preset and mini builds have no precompiled headers. GCC accepts a
+# precompiled header in a target with the same machine flags and the same position independence as OWNER. OWNER and
+# TARGET may have different optimization levels, except -Os.
 set(TERN_STANDARD_HEADERS <algorithm> <cstddef> <cstdint> <functional> <list> <map> <memory> <optional> <stdexcept> <string> <string_view>
     <type_traits> <utility> <variant> <vector>)
 
 function(tern_precompile target owner)
-  # The modules of a mini build differ in -Os and in the visibility of symbols.
+  # The modules of a mini build differ in the option -Os and in the visibility of symbols.
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR TERN_OPS_FROM)
     return()
   endif()

@@ -1,14 +1,15 @@
 # tern_unite(TARGET [EXCEPT REGEX]): compiles the sources of TARGET in units of up to eight sources of one folder, so that
 # headers and templates that these sources share are compiled once per unit. Sources whose path matches REGEX, sources with
-# options of their own, and generated sources remain separate. Debug builds have no units, so they find missing includes.
-# The sources of a unit share their unnamed namespaces and macros, so a name in an unnamed namespace must be unique in its
-# folder. In a unit, GCC also takes a class of a source for one of a header, whose members must not have types of an unnamed
-# namespace (-Wsubobject-linkage).
+# options of their own, and generated sources remain separate. Debug builds, mini builds and builds with clang, which
+# compiles the fuzz targets, have no units. So debug builds and clang find missing includes. The sources of a unit share
+# their unnamed namespaces and macros, so a name in an unnamed namespace must be unique in its folder. GCC treats the sources
+# of a unit as headers. So a class that a source defines outside the unnamed namespace must not have members whose types are
+# in the unnamed namespace (-Wsubobject-linkage).
 set(TERN_UNIT_SOURCES 8)
 
 function(tern_unite target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCEPT" "")
-  if(NOT CMAKE_BUILD_TYPE MATCHES "^Rel" OR TERN_OPS_FROM)
+  if(NOT CMAKE_BUILD_TYPE MATCHES "^Rel" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR TERN_OPS_FROM)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)

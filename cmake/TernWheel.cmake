@@ -1,7 +1,7 @@
 # tern_install_wheel(MODULE PROGRAM LIBRARIES…): installs the component `python`, which contains the compiled files of the
 # wheel: the extension module in tern/, the program in tern/bin, the libraries in tern/lib. The libraries of the system
-# that they need are copied to tern/lib too, except those of the C and C++ run-time, so that the wheel runs on machines
-# without them. A test (tests/python/test_wheel.py) checks this.
+# that these files need are copied to tern/lib too, except those of the C and C++ run-time. So the wheel runs on machines
+# that do not have these libraries. A test (tests/python/test_wheel.py) checks this.
 # The linker writes DT_RPATH instead of DT_RUNPATH in a build for a wheel, because the dynamic linker also uses DT_RPATH for
 # the libraries that a copied library needs.
 function(tern_install_wheel module program)

@@ -1,5 +1,5 @@
-# An install script. Copies the shared libraries that the files of the list `built` need to tern/lib, each under the name
-# by which it is loaded. Omits libraries of Tern and the run-time of C and C++.
+# An install script. Copies to tern/lib the shared libraries that the files of the list `built` need. Each copy has the name
+# by which its library is loaded. Omits libraries of Tern and the run-time of C and C++.
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${built} RESOLVED_DEPENDENCIES_VAR found UNRESOLVED_DEPENDENCIES_VAR missing
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|gcc_s|stdc\\+\\+|resolv|util)\\.so" "^libtern"
   POST_EXCLUDE_REGEXES "/ld-linux[^/]*$")

@@ -36,7 +36,10 @@ def _limits(dtype):
 
 
 def _from_torch(tensor, dtype):
-    """Returns a torch tensor as an array. numpy lacks bfloat16: such a tensor becomes float32, or its bits if they are wanted."""
+    """Returns a torch tensor as an array. A bfloat16 tensor becomes float32, because numpy lacks bfloat16.
+
+    If `dtype` has 2 bytes and is not float16, the array instead has the bits of the bfloat16 tensor.
+    """
     tensor = tensor.detach().cpu().contiguous()
     if str(tensor.dtype) != "torch.bfloat16":
         return tensor.numpy()

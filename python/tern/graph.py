@@ -63,7 +63,7 @@ def _types(values):
 
 
 def save(graph, path, external_data, contrib):
-    """Graph.save. Writes to a hidden folder beside the target and moves the files when they are complete."""
+    """Implements Graph.save. Writes to a hidden folder beside the target, and moves the files when they are complete."""
     target = pathlib.Path(os.path.realpath(os.fsdecode(path)))
     if target.suffix not in (".onnx", ".tern"):
         raise InvalidArgument(f"'{target.name}': the name must end in .onnx or .tern")

@@ -46,7 +46,7 @@ _BenchFields = record("BenchResult", "latencies load_ms threads", "Measured time
 
 
 class BenchResult(_BenchFields):
-    """`latencies` are the times of all runs in ms, sorted. `load_ms` is None if a predictor was measured."""
+    """`latencies` are the times of all runs in ms, sorted. `load_ms` is None if a predictor was measured. `threads` is the option, or 0."""
     __slots__ = ()
 
     @property
@@ -97,9 +97,10 @@ def _loaded(model, options):
 def bench(model, inputs=None, *, dims=None, runs=0, seconds=2.0, warmup=3, **options):
     """Measures how long a model runs. Returns a `BenchResult`.
 
-    `model` is a predictor, or what `tern.load` takes; then `options` are those of `tern.load`. Without `inputs`, random
-    values are fed; `dims` gives the sizes of open dims, such as {"N": 8}. `runs` is the number of runs; 0 means as
-    many as fit into `seconds`. The times do not include the conversion of inputs and outputs.
+    `model` is a predictor, or what `tern.load` takes. A model that is not yet loaded is loaded with `options`, which are
+    those of `tern.load`. Without `inputs`, random values are fed; `dims` gives the sizes of open dims, such as {"N": 8}.
+    `runs` is the number of runs; 0 means as many as fit into `seconds`. The times do not include the conversion of inputs
+    and outputs.
 
     >>> result = tern.bench(digits, runs=10, threads=1)
     >>> result.fastest <= result.median <= result.percentile(99)
@@ -118,7 +119,7 @@ _ProfileFields = record("Profile", "nodes latencies", "Times of a model's nodes.
 
 
 class Profile(_ProfileFields):
-    """The times of a model's nodes. `nodes` is a list of `NodeTime`, slowest first; `latencies` are the runs in ms, sorted."""
+    """The times of a model's nodes. `nodes` is a list of `NodeTime`, slowest first; `latencies` are the times of the runs in ms, sorted."""
     __slots__ = ()
 
     @property

@@ -1,4 +1,4 @@
-"""tern.Pipeline: pictures, sounds and texts in, labels, boxes, text or vectors out."""
+"""tern.Pipeline: takes pictures, sounds and texts, and returns labels, boxes, text or vectors."""
 
 import json
 import os

@@ -4,9 +4,9 @@ from . import _tern
 from .errors import InvalidArgument
 from .records import record
 
-# An input or output as the model declares it. `kind` is "tensor", "sequence", "map", "optional" or "unknown". `dtype` is
-# "float32", "bfloat16", "str", or "" if the value is not a tensor. In `shape`, an open dim is its name or None; `shape` is None
-# if the rank is unknown. `type` is the text form: "f32[N,3]", "seq(map(i64,f32[]))".
+# An input or output as the model declares it. `kind` is "tensor", "sequence", "map", "optional" or "unknown". `dtype` is a
+# name such as "float32", "bfloat16" or "str", or "" if the value is not a tensor. In `shape`, an open dim is its name or None.
+# `shape` is None if the rank is unknown. `type` is the text form, such as "f32[N,3]" or "seq(map(i64,f32[]))".
 ValueInfo = record("ValueInfo", "name kind dtype shape type", "An input or output as the model declares it.")
 
 # A pair of an input and an output whose value the predictor keeps between runs. `name` is the name of the input and of the
@@ -93,7 +93,8 @@ def load(model, **options):
     threads=0          threads of one run; 0 means one per core
     parallel=0         limit for runs at the same time; 0 means the number of cores; further calls wait
     optimize="layout"  "none", "basic", "extended" or "layout"
-    precision="fp32"   "bf16" rounds operands of matrix products to bf16; "auto" does so where that is measured to be faster
+    precision="fp32"   "bf16" rounds operands of matrix products, convolutions, attention and recurrent layers to bf16; "auto"
+                       does so where that is measured to be faster; "fast" permits fp32 algorithms with errors above 1e-6
     batch=0            overrides the fixed batch size of a model
     plan_cache=8       number of input shapes whose plans are cached
     memory_limit=0     limit in bytes for intermediate values; 0 means the memory of the machine

@@ -24,8 +24,8 @@ def quantize(model, output, calib=None, *, threads=0, model_weights="", method="
 
     `model` is a path, `output` a path that ends in .tern or .onnx. `calib` is a folder of pictures or arrays, an .npz file, or a
     dict from the names of inputs to arrays with the samples along their first axis. `weights` ("int8" or "int4", with `block` and
-    `weight_method`) and `dynamic` need no calibration data, except for the methods "gptq", "awq" and "adaround". All options are those of `tern quantize`
-    (docs/guide/quantization.md, docs/guide/weight_only.md).
+    `weight_method`) and `dynamic` need no calibration data, unless `weight_method` is "gptq", "awq" or "adaround". The options are those of
+    `tern quantize` (docs/guide/quantization.md, docs/guide/weight_only.md).
 
     `model_weights` is the file with the weights, for formats that keep them in a file of their own, such as Caffe's. The GIL is released.
 

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def install_packages():
-    """Calls scripts/deps. It installs the headers of Python only if this interpreter lacks them."""
+    """Calls scripts/deps. Installs the headers of Python only if this interpreter lacks them."""
     groups = ["build"]
     if not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists():
         groups.append("python")

@@ -24,7 +24,7 @@ class Header:
 
 
 def uri_of(path):
-    """Returns the place of a header's page. The parts of tern.h are in a folder of their own, and so are their pages."""
+    """Returns the path of a header's page on the site. The names of headers in a folder below include/tern begin with the folder's name."""
     name = path.stem if path.parent.name == "tern" else f"{path.parent.name}_{path.stem}"
     return f"reference/{LANGUAGES[path.suffix]}/{name}.md"
 
@@ -46,7 +46,7 @@ def has_functions(declaration):
 
 
 def groups(declarations):
-    """Returns lists of declarations. A declaration without a comment above it belongs to the list of the line before it."""
+    """Returns lists of declarations. A declaration without a comment above it joins the list of the declaration on the line before it."""
     found = []
     for d in declarations:
         plain = d.kind in ("function", "other") and not d.doc
@@ -58,7 +58,7 @@ def groups(declarations):
 
 
 class Index:
-    """Where the pages describe a name. Only names of one language are in one index."""
+    """Maps each name of one language to the place on the pages that describes the name."""
 
     def __init__(self, found):
         self.places = {}
@@ -152,7 +152,7 @@ def entry(group, header, index):
 
 
 def page(header, index):
-    """Returns the Markdown of one header's page. In a header with sections, these are the headings of the second level."""
+    """Returns the Markdown of one header's page. The sections of a header become headings of the second level."""
     out = [f"# {header.include}\n", f"```{header.language}\n#include <{header.include}>\n```\n",
            prose(header.title, index, header.uri, language=header.language) + "\n"]
     level = "##"

@@ -25,8 +25,8 @@ def without_markers(raw):
 
 
 class Source:
-    """A header. `code` has the length of the text; comments and preprocessor lines are blanks in it,
-    and the characters of strings are underscores."""
+    """A header. `code` is the text with blanks in place of comments and preprocessor lines, and with underscores in place of
+    the characters of strings. It has the length of the text."""
 
     def __init__(self, text):
         self.text = text

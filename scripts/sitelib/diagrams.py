@@ -1,7 +1,7 @@
 """Draws the flowcharts of the page of rewrite rules as SVG, with Graphviz.
 
-A browser would need Mermaid and minutes for the hundreds of diagrams of that page. The parser knows the form in which
-`tern passes --markdown` writes them, and rejects other text.
+A browser would need Mermaid, and minutes for the hundreds of diagrams of that page. The parser knows only the form in which
+`tern passes --markdown` writes diagrams, and rejects other text.
 """
 
 import re

@@ -15,7 +15,8 @@ state = {}
 
 
 def made_pages():
-    """Returns {path on the site: Markdown} of the pages that are generated from headers and from the page of rules."""
+    """Returns three dicts: {path on the site: Markdown} of the generated pages, {path in the repository: path on the site} of their
+    sources, and {anchor: path on the site} of the page of rules."""
     made, sources = {}, {}
     for uri, (path, text) in api_pages.pages(ROOT).items():
         made[uri], sources[path] = text, uri

@@ -1,7 +1,7 @@
 """Writes the reference page of the Python package as Markdown, without importing the package.
 
-The stub of the package has the signatures. The documentation is in the docstrings of the modules, and for the extension module in
-its C++ sources.
+The signatures are in the stub of the package. The documentation is in the docstrings of the modules. That of the extension module
+is in its C++ sources.
 """
 
 import ast
@@ -116,7 +116,7 @@ def entry(package, name):
 
 
 def errors(package, names):
-    """Returns a table of the exceptions, each with the exceptions that it also is."""
+    """Returns a table of the exceptions and their base classes."""
     out = ["## Errors { #errors }\n", "| exception | is also | meaning |", "|---|---|---|"]
     for name in names:
         bases = ", ".join(f"`{ast.unparse(base)}`" for base in package.stub[name].bases)

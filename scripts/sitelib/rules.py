@@ -12,7 +12,8 @@ def slug(heading):
 
 
 def divide(markdown):
-    """Returns the text before the first group, {name: text} of the groups, and {anchor: path of its page on the site}."""
+    """Returns the text before the first group with links to the groups, {name: text} of the groups, and {anchor: path of its page
+    on the site}."""
     head, *rest = GROUP.split(markdown)
     texts = dict(zip(rest[::2], rest[1::2]))
     places = {slug(heading): f"reference/passes/{name}.md" for name, text in texts.items() for heading in re.findall(r"^### (.*)$", text, re.M)}
@@ -22,7 +23,7 @@ def divide(markdown):
 
 
 def relink(markdown, uri, places):
-    """Lets the links to anchors of the long page lead to the page that has the anchor now."""
+    """Changes links to anchors of the long page, so that each leads to the page that has the anchor now."""
     def target(found):
         place = places.get(found.group(1))
         if place is None or place == uri:

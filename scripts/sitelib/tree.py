@@ -64,5 +64,5 @@ class Tree:
         return "".join(parts)
 
     def rewrite_text(self, text, uri):
-        """A link's text may be a picture."""
+        """Rewrites the links in the text of a link. Such a text may be a picture."""
         return LINK.sub(lambda m: self.link(m.group(2), m.group(3), uri, m.group(1)), text)

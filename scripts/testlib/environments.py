@@ -7,8 +7,8 @@ from .results import SuiteError
 
 
 def install(context, python, requirements, what, alone=None):
-    """Makes the environment of `python` with the packages in a file of requirements, unless that is done. `alone` is a file of
-    requirements that are installed without their dependencies."""
+    """Makes the environment of the interpreter `python`, with the packages in the file `requirements`. Does nothing if the
+    environment already has these packages. `alone` is a file of packages that are installed without their dependencies."""
     pins = [context.path(file) for file in (requirements, alone) if file]
     text = "".join(file.read_text() for file in pins)
     done = python.parents[1] / "installed.txt"

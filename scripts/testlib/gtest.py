@@ -35,7 +35,7 @@ def count_report(report, verbose):
 
 
 def run_binary(binary, env, verbose, launcher=(), options=()):
-    """Runs one binary and returns its counts. `launcher` is a command such as qemu that runs a foreign binary."""
+    """Runs one binary and returns its counts. `launcher` is a command such as qemu that runs a binary of another architecture."""
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "report.json"

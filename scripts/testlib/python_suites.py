@@ -1,4 +1,4 @@
-"""The suites of the Python package: functions from the Context of suites.py to Counts."""
+"""The suites of the Python package: functions from Context to Counts."""
 
 import shutil
 import subprocess

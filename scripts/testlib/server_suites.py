@@ -125,8 +125,7 @@ def tfs_python(context):
 
 
 def tfs_full(context):
-    """The dependency of tensorflow-serving-api is TensorFlow with CUDA, so it is installed without dependencies beside
-    tensorflow-cpu."""
+    """tensorflow-serving-api depends on TensorFlow with CUDA. It is installed beside tensorflow-cpu, without its dependencies."""
     install(context, tfs_python(context), "scripts/requirements-tfs.txt", "tensorflow-serving-api", "scripts/requirements-tfs-api.txt")
     return run_tfs(context)
 

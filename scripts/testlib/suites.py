@@ -39,7 +39,7 @@ def cases(context):
 
 
 def faults_full(context):
-    """The suite e2e runs the same files with less of everything."""
+    """The suite e2e runs the same files with smaller counts."""
     verbose = ["--verbose"] if context.verbose else []
     return run_with_summary([context.python, context.path("scripts/testlib/unittest_main.py"), context.path("tests/e2e"), "test_faults",
                              "test_faults_outside", *verbose], env=dict(context.env, TERN_FAULTS="full"), verbose=context.verbose, cwd=context.root)
@@ -188,7 +188,7 @@ def optimizer(context, script, *options):
 
 
 def optimizer_full(context):
-    """The results of the other optimizers are cached in peers.json, in the folder of the models. These optimizers run only
+    """The results of the other optimizers are cached in peers.json, in the folder of the models. The other optimizers run only
     on models that are not in peers.json."""
     models = ("--models", exported_architectures(context))
     context.prepare("scripts/deps", "optimizer")

@@ -6,11 +6,13 @@
 
 namespace tern {
 
-// Returns the number of changes of one character that turn `a` into `b`.
+// Returns the smallest number of insertions, deletions and replacements of one character that turn `a` into
+// `b`.
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // Returns the known name with the smallest distance from `name`, or null if all names are too different: more
-// than 3 changes, or more than half of the characters.
+// than 3 changes, or more than half of the characters. One change is always allowed. Also returns null if
+// `name` has 64 characters or more.
 const std::string* Closest(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace tern

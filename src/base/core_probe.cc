@@ -13,7 +13,7 @@
 namespace tern::internal {
 namespace {
 
-constexpr int kRounds = 8000;  // of the loop, about 20 microseconds
+constexpr int kRounds = 8000;  // iterations of the loop, which take about 20 microseconds
 constexpr int kTries = 6;
 // On hyperthreads of one core the loop takes about twice as long, because they share the multiplier.
 constexpr double kShared = 1.5;
@@ -65,7 +65,7 @@ CoreProbe::CoreProbe() : alone_(1e30) {
 bool CoreProbe::Shares(int cpu, int other) {
   std::atomic<int> arrived{0};
   double times[2] = {};
-  // If the system refuses a thread, both times stay 0: the CPUs then count as different cores.
+  // If the system refuses to start a thread, both times stay 0, and the CPUs count as different cores.
   try {
     std::thread first([&] {
       std::thread second;

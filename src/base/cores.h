@@ -6,7 +6,7 @@ namespace tern {
 
 // Returns the value of the environment variable TERN_CORES. If it is unset or invalid, returns the number of
 // cores in the affinity mask of the main thread (taskset, cpusets), limited by the CPU quota of the control
-// group. The result is at least 1 and is computed once.
+// group. The result is from 1 to 1024 and is computed once.
 int UsableCores();
 
 // Says what is wrong with the value of TERN_CORES. Returns "" if the variable is valid or not set.

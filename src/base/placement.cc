@@ -15,7 +15,7 @@ namespace tern {
 namespace {
 
 constexpr int kSameCpu = 16;      // weight of a user of the same CPU, relative to a user of a sibling
-constexpr int kWatchStarts = 64;  // starts between two looks at the number of switches
+constexpr int kWatchStarts = 64;  // calls of Start between two calls of Switches
 constexpr long kMaxSwitches = 2;  // in kWatchStarts starts; more mean that another process needs the CPU
 constexpr long kFreeMs = 100;
 
@@ -58,11 +58,12 @@ int CpuUsers::Load(const Cpu& cpu, int own) const {
 int CpuUsers::Choose(int cpu) {
   Cpu& now = cpus_[static_cast<size_t>(cpu)];
   int least = Load(now, 1), best = cpu;
-  // Starts at the next CPU, so that threads of two processes that run on different CPUs choose different
-  // ones.
+  // Starts at the next CPU. Two threads on different CPUs, which may belong to different processes, thus
+  // choose different CPUs.
   for (int step = 1; step < count() && least > 0; ++step) {
     const int i = (cpu + step) % count();
-    // If this thread moves away from a sibling, it does not disturb itself.
+    // The load of a sibling of `cpu` counts this thread, which leaves `cpu` if it moves. So this thread is
+    // subtracted.
     const bool sibling = std::count(now.siblings.begin(), now.siblings.end(), i) > 0;
     const int load = Load(cpus_[static_cast<size_t>(i)], 0) - sibling;
     if (load < least) least = load, best = i;

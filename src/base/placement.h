@@ -57,7 +57,7 @@ class Placement {
     int pinned = -1;      // the CPU to which the thread is pinned; -1 if it is free to move
     int last = -1;        // the CPU on which it was counted last
     int starts = 0;       // calls of Start since `switches` was read
-    long switches = 0;    // how often the system had taken the CPU away from this thread
+    long switches = 0;    // how often the system had taken the CPU from this thread when last read
     long free_until = 0;  // time of the monotonic clock in ms until which the thread stays unpinned
   };
   void Start(Helper& helper);

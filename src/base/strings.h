@@ -69,7 +69,8 @@ std::vector<std::string> SplitText(std::string_view text, char separator);
 bool StartsWith(std::string_view text, std::string_view prefix);
 bool EndsWith(std::string_view text, std::string_view suffix);
 
-// The entire text must be one number. Otherwise these functions return false and leave `out` unchanged.
+// The entire text must be one number that the type of `out` can represent. Otherwise these functions return
+// false and leave `out` unchanged.
 bool ParseInt(std::string_view text, int64_t& out);
 bool ParseUnsigned(std::string_view text, uint64_t& out);
 bool ParseDouble(std::string_view text, double& out);

@@ -54,8 +54,8 @@ class SpinLock {
 };
 
 // Counts the running threads, which are callers and helpers. A caller runs a model or a loop. A helper may
-// enter only while fewer threads run than there are cores. The counters publish no data, so relaxed memory
-// order is enough.
+// enter only if fewer threads run than there are cores. The counters publish no data, so relaxed memory order
+// is enough.
 class ActiveThreads {
  public:
   void Enter() { count_.fetch_add(1, std::memory_order_relaxed); }
@@ -101,10 +101,10 @@ ActiveThreads& TheActiveThreads() {
   return *active_threads;
 }
 
-// Adapts how long an idle thread of the pool spins before it sleeps. Spinning avoids waking the thread, which
-// takes as long as a small step of a plan. A gap is the time between two loops that the thread helps in.
-// After a gap shorter than kMax, the spin time is multiplied by 4, so that the thread stays awake in the next
-// gap. After a longer gap, the spin time is halved.
+// Adapts how long an idle thread of the pool spins before it sleeps. To wake a sleeping thread takes as long
+// as a small step of a plan. A gap is the time between two loops that the thread helps in. After a gap
+// shorter than kMax, the spin time is multiplied by 4, so that the thread stays awake in the next gap. After
+// a longer gap, the spin time is halved.
 class SpinTime {
  public:
   void Begin() { start_ = Clock::now(); }
@@ -147,13 +147,13 @@ struct Job {
 
   const Body body;
   const void* const f;
-  const int64_t chunk;  // the smallest size of a chunk
+  const int64_t chunk;  // the smallest size of a chunk, except the last one of a part
   const int helpers_wanted, parts;
   int joined = 0;  // guarded by Pool::jobs_lock_
   Job* next = nullptr;
   std::atomic<int> active{0};
   union {
-    Part part[kMaxParts];  // only `parts` of them exist, because a loop of few threads should be short
+    Part part[kMaxParts];  // only the first `parts` are constructed, to save time
   };
 
   // Divides [0, n) into parts whose sizes differ by at most one grain. The size of a part need not be a

@@ -1,5 +1,5 @@
 // The thread pool of the process. A Workers object limits the number of threads of its loops. A thread of the
-// pool helps in a loop only while fewer threads are running than there are cores.
+// pool joins a loop only if fewer threads are running than there are cores.
 #pragma once
 #include <algorithm>
 #include <cstdint>

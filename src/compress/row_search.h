@@ -7,9 +7,10 @@
 
 namespace tern::compress {
 
-// Moves integers to their other neighbour where that decreases eᵀ C e for the errors e = integer * scale -
-// real, until none does, in at most 20 sweeps. `scale_of(i)` returns the scale of weight i. C, [n][n], is
-// symmetric. Integers stay between `low` and `high`, and less than one step from the real value.
+// The errors are e = integer * scale - real. Their cost is eᵀ C e, where C, [n][n], is symmetric. An integer
+// moves to its other neighbour if that decreases the cost. Run repeats this for all integers until none
+// moves, but at most 20 times. `scale_of(i)` returns the scale of weight i. Integers stay between `low` and
+// `high`, and less than one step from the real value.
 template <class ScaleOf> class RowSearch {
  public:
   RowSearch(const float* real, ScaleOf scale_of, const float* c, int64_t n, int low, int high,

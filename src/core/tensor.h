@@ -14,8 +14,9 @@ namespace tern {
 using Dims = std::vector<int64_t>;
 
 // Return the number of elements, which is the product of the dims. CheckedCount returns nullopt if a dim is
-// negative or if the elements need more than 2^46 bytes. For this limit, a dim of 0 counts as 1, and a string
-// as 256 bytes. CountOf assumes elements of one byte, and throws InternalError instead of returning nullopt.
+// negative or if the elements need more than 2^46 bytes. For this limit, a dim of 0 counts as 1, a string as
+// 256 bytes, and an element of less than 8 bits as one byte. CountOf assumes elements of one byte, and throws
+// InternalError instead of returning nullopt.
 int64_t CountOf(const Dims& dims);
 std::optional<int64_t> CheckedCount(const Dims& dims, DType dtype);
 Dims ContiguousStrides(const Dims& dims);

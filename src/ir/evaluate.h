@@ -14,7 +14,7 @@ namespace tern {
 // from the data. Fails if the node runs a subgraph.
 Result<DatumList> EvaluateNode(const Node& node, const std::vector<const Datum*>& inputs);
 
-// Called after each node with its outputs.
+// Called with the outputs of each node after the node has run, also for nodes of nested graphs.
 using NodeObserver = std::function<void(const Node&, const DatumList&)>;
 struct EvaluateLimits {
   Stop stop;

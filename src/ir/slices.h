@@ -12,8 +12,8 @@ bool Outermost(const Dims& dims, int64_t axis);
 // if its dims before some axis are 1 and its dims after this axis equal those of `full`. For example,
 // [1,2,4] is a contiguous slice of [3,5,4].
 bool Contiguous(const Dims& full, const Dims& slice);
-// `slices` are adjacent slices, along the node's attribute `axis`, of a value with dims `full`. Returns
-// their offsets in elements. Returns nullopt if the slices are not contiguous.
+// `slices` are adjacent slices, along the node's attribute `axis`, of a value with dims `full`. Returns their
+// offsets in elements. Returns nullopt if the slices are not contiguous or if one of them is absent.
 std::optional<std::vector<int64_t>> SlicesAlongAxis(const StaticNode& node, const Dims& full,
                                                     const std::vector<StaticValue>& slices);
 

@@ -35,8 +35,8 @@ constexpr NamePattern kPatterns[] = {
 
 bool Separates(char c) { return c == '.' || c == '_' || c == '/'; }
 
-// Returns the position of `part` in `name`. A separator or the end of the name must be on each side of the
-// part. Returns npos if there is no such part.
+// Returns the position of `part` in `name`. On each side of the part must be a separator, or the start or end
+// of the name. Returns npos if there is no such part.
 size_t FindPart(std::string_view name, std::string_view part) {
   for (size_t at = name.find(part); at != name.npos; at = name.find(part, at + 1)) {
     const size_t end = at + part.size();

@@ -58,8 +58,8 @@ class Writer {
   }
 
   // Returns the number of the tensor's blob. Equal tensors have the same blob. If they had two blobs, these
-  // would share their bytes, so that the tensors would have the same address after loading. Saving them again
-  // would then write one blob, which would change the file.
+  // would share their bytes, so that the tensors would have the same address after loading. Saving the loaded
+  // graph would then write one blob instead of two, and so another file.
   int AddTensor(const Tensor& t) {
     const Tensor packed = t.Contiguous();
     const auto seen = std::tuple(packed.raw(), packed.dtype(), packed.dims());

@@ -18,7 +18,7 @@ class PrepareContext {
    public:
     virtual ~Store() = default;
     // Returns an undefined tensor if the cache has no entry for `inputs`. Waits while another thread packs
-    // the same inputs.
+    // the same inputs. Fails with kCancelled if the session is stopped during this wait.
     virtual Result<Tensor> Find(const std::vector<int>& inputs) = 0;
     virtual void Put(const std::vector<int>& inputs, const Tensor& packed) = 0;
   };

@@ -54,7 +54,8 @@ template <class F> Store EachInteger(const Operands& x, Type type, const F& f) {
   return Each<int64_t>(x, type, f);
 }
 
-// Bools have no arithmetic kernels: sums are or, products are and.
+// Bools have no arithmetic kernels. The sum and the maximum of bools are `or`; the product and the minimum
+// are `and`.
 Store Arithmetic(BinaryKind kind, const Array& a, const Array& b) {
   const Type type = PromotedOf(a, b);
   if (type == Type::kBool) {
@@ -117,7 +118,7 @@ template <class E> E FloatFloorQuotient(E u, E v) {
   return q - f > E{0.5} ? f + 1 : f;
 }
 
-// numpy's type for bools here is int8, which arrays do not have.
+// For bools, numpy uses int8. Arrays here do not have this type, so that i32 replaces it.
 Type NumberType(const Array& a, const Array& b) {
   const Type type = PromotedOf(a, b);
   return type == Type::kBool ? Type::kI32 : type;

@@ -9,7 +9,7 @@
 namespace tern::v1::np {
 namespace {
 
-// An operand and the names of its axes. An ellipsis has been replaced by names from '0' on.
+// An operand and the names of its axes. The axes of an ellipsis have the names '0', '1', ...
 struct Term {
   Array array;
   std::string axes;
@@ -38,7 +38,8 @@ Equation Parse(const std::string& subscripts) {
   return e;
 }
 
-// Replaces "..." by `count` names of the ellipsis' last axes.
+// Replaces "..." by `count` names. The longest ellipsis has `most` axes; the names are those of its last
+// axes.
 std::string Expanded(const std::string& axes, int64_t count, int64_t most) {
   const size_t dots = axes.find("...");
   std::string names;
@@ -113,8 +114,8 @@ Array Ordered(const Term& t, const std::string& axes) {
   return moved.reshape(shape);
 }
 
-// Multiplies two operands and sums over the axes that are not in `later`: neither a later operand nor the
-// output has them.
+// Multiplies two operands and sums over the axes that they share, except those in `later`. `later` has the
+// axes of later operands and of the output.
 Term Contract(const Term& a, const Term& b, const std::set<char>& later) {
   std::string batch, left, right, inner;
   for (const char c : a.axes) {

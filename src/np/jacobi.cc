@@ -40,7 +40,8 @@ std::vector<int64_t> OrderOf(const std::vector<double>& values, bool descending)
   return order;
 }
 
-// Makes row `i` orthogonal to the rows before it and of length 1, starting from unit vectors.
+// Replaces row `i` by a vector of length 1 that is orthogonal to the rows before it. Starts from unit
+// vectors.
 void Complete(Matrix& rows, int64_t i) {
   for (int64_t unit = 0; unit < rows.columns; ++unit) {
     double* v = rows.row(i);

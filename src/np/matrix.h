@@ -19,7 +19,7 @@ Matrix Identity(int64_t n);
 Matrix Transposed(const Matrix& a);
 
 // Replaces `a` by L and U with row exchanges, and applies the exchanges and the inverse of L to the rows of
-// `b`. Returns the determinant.
+// `b`. Returns the determinant. Stops if a pivot is 0, and returns 0.
 double Eliminate(Matrix& a, Matrix& b);
 void BackSubstitute(const Matrix& u, Matrix& b);  // b = U^-1 b
 bool Cholesky(Matrix& a);                         // replaces `a` by L; false if `a` is not positive definite

@@ -9,8 +9,8 @@ namespace {
 
 Array Positions(const std::vector<int64_t>& at) { return array(at); }
 
-// Returns the position that element `i` of a padded axis repeats. i is relative to the first element of the
-// input.
+// Returns the position of the input that element `i` of a padded axis repeats. `i` is 0 at the first element
+// of the input, and negative in the padding before it.
 int64_t PaddedSource(int64_t i, int64_t length, const std::string& mode) {
   if (mode == "edge") return std::clamp<int64_t>(i, 0, length - 1);
   if (mode == "wrap") return ((i % length) + length) % length;

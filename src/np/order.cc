@@ -15,7 +15,7 @@ template <class E> bool Before(E a, E b) {
   return a < b;
 }
 
-constexpr int64_t kRadixLength = 1024;  // from which on a radix sort is faster
+constexpr int64_t kRadixLength = 1024;  // a radix sort of vectors from this length on is faster
 
 // Calls f(row) for each vector along the last axis of a contiguous tensor. The radix sort of long vectors
 // allocates memory, which may throw; the pool's threads may not.
@@ -30,7 +30,7 @@ template <class F> void EachVector(int64_t count, int64_t length, const F& f) {
   });
 }
 
-// NaN compares with nothing, so it is moved to the end before the sort.
+// std::sort cannot order NaN, so that NaN is moved to the end first.
 template <class E> void SortVector(E* begin, E* end) {
   if constexpr (sizeof(E) >= 4)
     if (end - begin >= kRadixLength) {
@@ -85,7 +85,7 @@ Store ArgSortedLast(const Store& x) {
   return y;
 }
 
-// Applies f, which works along the last axis, along another one.
+// Applies `f` along `axis`. `f` itself works along the last axis.
 template <class F> Store AlongLast(const Array& a, int64_t axis, const F& f) {
   if (axis == none) return f(Reshaped(In(a), {-1}));
   const int64_t along = Normal(axis, In(a).rank());

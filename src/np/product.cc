@@ -86,7 +86,7 @@ Array dot(const Array& a, const Array& b) {
     const Store &x = In(a), &y = In(b);
     if (x.rank() == 0 || y.rank() == 0) return In(multiply(a, b));
     if (y.rank() <= 2) return Product(a, b);
-    // The last axis of a with the second to last of b.
+    // Contract the last axis of `a` with the second to last axis of `b`.
     const Array moved = moveaxis(b, -2, 0);
     const int64_t k = y.dim(-2);
     if (x.dim(-1) != k) Fail("inner dimensions differ: ", x.Describe(), " and ", y.Describe());

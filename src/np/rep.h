@@ -1,5 +1,5 @@
 // The implementation of np::Array, and what the sources of this module share. Functions of this module throw
-// Failure; Make converts it to an array with an error, because no exception may leave the library.
+// Failure. Make converts the exception to an array with an error, because no exception may leave the library.
 #pragma once
 #define TERN_BUILDING_API
 #include "tern/np.hpp"
@@ -31,11 +31,12 @@ struct Access {
   static bool Weak(const Array& a) { return a.rep_->weak; }
   static const Store& Tensor(const Array& a) { return a.rep_->tensor; }
 };
-// Returns the tensor of an array. Throws the array's error if it is one.
+// Returns the tensor of an array. Throws Failure if the array stands for an error.
 const Store& In(const Array& a);
 
 Status CaughtStatus();  // the exception that is being handled
-// Calls a function that returns a Store.
+// Calls a function that returns a Store, and returns its array. Returns an array with an error if the
+// function throws.
 template <class F> Array Make(const F& body) {
   try {
     return Access::Of(body());
@@ -49,10 +50,10 @@ inline const tern::Workers& Pool() {
   return workers;
 }
 
-// Allocates elements, whose values are not specified. Fails if they are too many.
+// Returns a tensor whose elements are not initialised. Fails if `dims` is not a possible shape.
 Store New(Type type, const Dims& dims);
 Store NewZeros(Type type, const Dims& dims);
-void CheckType(Type type);  // fails for a type that arrays do not have
+void CheckType(Type type);  // fails if no array can have this type
 int Width(Type type);       // bytes of an element
 
 // Types.
@@ -94,7 +95,8 @@ template <class F> decltype(auto) Visit(Type type, const F& f) {
       return f(static_cast<bool*>(nullptr));
   }
 }
-// The same for elements that are only moved, by their size.
+// Calls f(x) with a typed null pointer that shows only the size of an element. For functions that only move
+// elements.
 template <class F> decltype(auto) VisitWidth(Type type, const F& f) {
   switch (Width(type)) {
     case 1:

@@ -43,8 +43,8 @@ Type FloatOf(Type type) {
 
 Type SumOf(Type type) { return IsFloating(type) ? type : Type::kI64; }
 
-// A number without a type has the type of the other operand, unless its kind is higher: a float with integers
-// is f64, an integer with bools is i64.
+// A number without a type takes the type of the other operand, unless the kind of the number is higher. A
+// float with integers is f64. An integer with bools is i64.
 Type PromotedOf(const Array& a, const Array& b) {
   const Type x = In(a).dtype(), y = In(b).dtype();
   const bool weak_a = Access::Weak(a), weak_b = Access::Weak(b);

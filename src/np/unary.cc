@@ -142,7 +142,7 @@ Array reciprocal(const Array& a) {
     const Store& x = In(a);
     if (x.dtype() == Type::kF32) return Kernel(UnaryKind::kReciprocal, x, x.dtype());
     if (x.dtype() == Type::kF64) return Each<double, double>(x, x.dtype(), [](double v) { return 1 / v; });
-    Fail("the reciprocal of integers is always 0 or 1; convert ", x.Describe(), " to floats first");
+    Fail("the reciprocals of integers are not integers; convert ", x.Describe(), " to floats first");
   });
 }
 Array logical_not(const Array& a) {

@@ -15,8 +15,8 @@ struct Options {
   std::string calib;                    // a folder or an .npz file with samples
   std::string preprocess = "imagenet";  // pictures: imagenet, none or a .json file
   std::string method = "mse";           // how the ranges of activations are chosen
-  double percentile = 99.99;            // of method percentile
-  int64_t samples = 0;                  // use the first ones; 0 means all
+  double percentile = 99.99;            // for the method percentile
+  int64_t samples = 0;                  // how many samples are used, from the first; 0 means all
   int bits = 8;                         // of activations, 8 or 16
   bool symmetric = false, per_tensor = false, adaround = true, bias_correction = true, equalize = false;
   double min_sqnr = 0;
@@ -26,13 +26,14 @@ struct Options {
   int64_t block = -1;   // weights along k that share a scale; -1: 32 for int4, 0 (all) for int8
   std::string weight_method = "nearest";  // nearest, gptq, awq or adaround
   bool dynamic = false;
-  // Both.
+  // For all kinds of quantization.
   std::vector<std::string> keep_float;  // names of layers
   int threads = 0;
   bool external_data = false;
 };
 
-// The options of weight-only quantization for these names. The caller has checked them.
+// Converts the options of weight-only and dynamic quantization. The caller has checked the names in
+// `options`.
 compress::WeightOnlyOptions WeightOptionsOf(const Options& options);
 
 // `model` is the file that the graph was loaded from. Returns the report, one JSON object.

@@ -18,14 +18,15 @@ namespace tern::quantize {
 Result<data::ImageOptions> PreprocessOf(const std::string& name, const char* option = "preprocess");
 
 using Feeds = std::map<std::string, Datum>;  // name of the input → its value
-// Reads the sample in a file: the inputs of the graph.
+// Reads the sample in `file`, and adds the values of its inputs to `feeds`.
 using ReadFeeds = std::function<Status(const Graph& graph, const std::string& file, Feeds& feeds)>;
 // Returns the feeds in the order of the graph's inputs. Fails if they do not fit.
 using OrderFeeds = std::function<Result<DatumList>(Graph& graph, const Feeds& feeds)>;
 
 // Reads a picture or .npy for the model's only input, or an .npz with one array per input.
 ReadFeeds SampleReader(data::ImageOptions pictures);
-// Fails if a name is missing or unknown, or if a type or dim is wrong.
+// Makes each overridable constant that is in `feeds` an input of `graph`. Fails if a name is missing or
+// unknown, or if a type or dim is wrong.
 Result<DatumList> CheckedFeeds(Graph& graph, const Feeds& feeds);
 
 // `path` is a folder or an .npz file. The files of a folder are sorted by name; each is one sample. The

@@ -14,7 +14,7 @@
 namespace tern {
 namespace {
 
-// Splits at spaces outside quotes and brackets.
+// Splits at spaces outside quotes and brackets. Ends at a #, which begins a comment.
 std::vector<std::string> Words(const std::string& line) {
   std::vector<std::string> words;
   std::string word;

@@ -1,6 +1,7 @@
 // Reads test cases from .case files. A case is a node, its operands, and its expected results.
 //
-//   op Activation kind="leaky_relu" alpha=0.1     the op and its attributes, as in the text form of graphs
+//   op Activation kind="leaky_relu" alpha=0.1     the op of the cases below, and its attributes as in
+//                                                 the text form of graphs
 //   in x f32[5] = -2 -1 0 3 nan                   an input; `= rand(SEED,LOW,HIGH)` sets random numbers
 //   const w f32[2] = 1 2                          an input that is a constant of the graph
 //   absent                                        an optional input that the node omits
@@ -11,14 +12,14 @@
 //   fails "part of the message"                   replaces `out`: the graph must be refused, or the run must
 //                                                 fail, with this message
 //   by_reference f16 bf16 "the reason"            no kernel runs the node, although its op has kernels; if
-//                                                 values of `foreach` are listed, this holds for them only
+//                                                 values of `foreach` are listed, this holds only for these
 //   end
 //   sweep f32[1] f32[7] f32[0] rand(1,-4,4)       one case per type, with one input; the reference evaluator
 //                                                 computes the expected output
 //   MatMul {alpha=0.5} : f32[2,3] f32[3,4]! -> 1 @1e-4
 //                                                 a case on one line: node, operands (see operand.h), number
-//                                                 of outputs, tolerance; the reference evaluator computes the
-//                                                 expected outputs
+//                                                 of outputs, tolerance for f32; the reference evaluator
+//                                                 computes the expected outputs
 //   foreach T f32 f16 bf16                        repeats the lines up to `end` with T replaced by each value
 //   foreach K of Unary.kind but not bitwise_not   the values are all choices of the attribute, except those
 //                                                 after `but` (here the kinds "not" and "bitwise_not")

@@ -44,7 +44,7 @@ class _Compiled:
     def __call__(self, *args):
         try:
             return self.run(*args)
-        except Error as error:  # of the load, or of the run before it has changed any argument
+        except Error as error:  # the load or the run failed, and no argument has been changed
             self.run = _fall_back(self.graph, error, self.fallback)
             return self.run(*args)
 
@@ -60,7 +60,7 @@ def _training(_, __):
 
 
 def _check_examples(examples):
-    """Refuses tensors that need gradients and tensors on other devices, which the graph itself does not show."""
+    """Refuses tensors that need gradients, and tensors on other devices. The graph itself does not show these properties."""
     tensors = [value for value in examples if isinstance(value, torch.Tensor)]
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         raise NotTranslated("gradients are required; call the model in torch.no_grad() or torch.inference_mode() to run it with Tern")

@@ -1,4 +1,4 @@
-"""Rewrites of graphs of aten ops. Each undoes a decomposition, so that the ONNX model has the form that Tern's passes expect."""
+"""Rewrites of graphs of aten ops. Each rewrite undoes a decomposition, so that the ONNX model has the form that Tern's passes expect."""
 
 import operator
 
@@ -44,7 +44,7 @@ def _is_view(node):
 
 
 def _matmul(graph, node):
-    """view(addmm(bias, view(x), w)) is matmul(x, w) + bias for an x with more than two axes, view(mm(view(x), w)) is matmul(x, w)."""
+    """view(mm(view(x), w)) is matmul(x, w), and view(addmm(bias, view(x), w)) is matmul(x, w) + bias. `x` has more than two axes."""
     bias, (rows, weight) = (node.args[0], node.args[1:3]) if node.target is aten.addmm.default else (None, node.args[:2])
     if node.kwargs or not _is_view(rows) or (bias is not None and len(_shape(bias)) != 1):
         return
@@ -69,7 +69,7 @@ def _items(node):
 
 
 def _layer_norm(graph, node):
-    """native_layer_norm(...)[0] is layer_norm(...) if nobody reads the mean and the deviation."""
+    """native_layer_norm(...)[0] is layer_norm(...) if no node reads the mean and the deviation."""
     users = _items(node)
     if users and all(user.args[1] == 0 for user in users):
         for user in users:

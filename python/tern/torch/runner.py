@@ -17,10 +17,10 @@ _BITS = {torch.bfloat16: np.uint16}  # types of torch that numpy lacks
 
 
 class Runner:
-    """A callable that takes the list of a graph's arguments, as functions that AOTAutograd compiles do.
+    """A callable that takes the list of a graph's arguments, which is the calling convention of AOTAutograd.
 
-    The weights are constants of the loaded model. Every call compares them with the arguments by memory and version, and loads the
-    model again if one has changed.
+    The weights are constants of the loaded model. Every call compares the address and version of each weight with those of its
+    argument. If one differs, the call takes another loaded model, or loads the model with the new weights.
     """
 
     _boxed_call = True
@@ -29,7 +29,7 @@ class Runner:
         self.program, self.options = program, options
         self.lock = threading.Lock()
         self.indices = [source for _, source in program.weights if isinstance(source, int)]
-        self.variants = []  # the last used is the last
+        self.variants = []  # in the order in which they were loaded
         self.current = None
         self.verified = not verify
 
@@ -81,7 +81,7 @@ class Runner:
 
 
 class _Variant:
-    """A loaded model and the weights that it has. Their tensors are kept, so that their addresses are not reused."""
+    """A loaded model and the tensors of its weights. The tensors are kept, so that torch does not reuse their addresses."""
 
     def __init__(self, indices, weights, predictor):
         self.indices, self.weights, self.predictor = indices, weights, predictor
@@ -89,7 +89,10 @@ class _Variant:
         self.copies = [tensor.clone() if tensor.is_inference() else None for tensor in weights]
 
     def matches(self, args):
-        """Returns whether the arguments are these weights. Elements of tensors made in inference mode are compared, because torch does not count writes to them."""
+        """Returns whether the arguments are these weights.
+
+        The elements of tensors made in inference mode are compared, because torch does not count writes to such tensors.
+        """
         return ([_state(args[index]) for index in self.indices] == self.state and
                 all(copy is None or torch.equal(copy, args[index]) for copy, index in zip(self.copies, self.indices)))
 
@@ -118,7 +121,7 @@ def _tensor(array):
 
 
 def verify(results, expected, precision):
-    """Fails if the results differ by more than rounding. This finds wrong translations, not lost bits."""
+    """Fails if the results differ by more than rounding. This finds wrong translations, not a small loss of precision."""
     for index, (result, wanted) in enumerate(zip(results, expected)):
         if not isinstance(wanted, torch.Tensor):
             continue

@@ -30,8 +30,8 @@ class Program:
     model    onnx_ir.Model; its weights have no elements yet
     inputs   for each input of the model, the index of the argument
     weights  for each weight, a pair of its initializer and the index of the argument or the tensor itself
-    results  for each result of the graph, a pair: ("argument", index), ("constant", value) or ("output", index), the last
-             with the type of a symbolic number in place of a tensor as third item
+    results  for each result of the graph, a tuple: ("argument", index), ("constant", value) or ("output", index, type);
+             `type` is None for a tensor, and int, float or bool for a number
     """
 
     def __init__(self, module, model, inputs, weights, results):
@@ -60,7 +60,7 @@ def _quiet(module):
 
 @functools.cache
 def decompositions():
-    """Returns the decompositions of the aten ops that have no translation."""
+    """Returns the decompositions of the aten ops that have no translation, or a wrong one."""
     table = _decomp.create_onnx_friendly_decomposition_table(set(_decomp.get_onnx_implemented_overloads(_registry())))
     aten = torch.ops.aten
     for op in (aten.lift.default, aten.lift_fresh.default, aten.lift_fresh_copy.default, aten.alias.default):
@@ -112,7 +112,7 @@ def _constants_to_arguments(module):
 
 
 def _sizes_from_tensors(graph, static):
-    """Computes the symbolic sizes that are arguments from the shapes of tensors, so that Tern can infer shapes."""
+    """Replaces arguments that are symbolic sizes by the sizes of tensors, so that Tern can infer shapes."""
     nodes = [node for node in graph.nodes if node.op == "placeholder"]
     sources = {}
     for node in nodes:
@@ -131,7 +131,7 @@ def _sizes_from_tensors(graph, static):
 
 
 def _strip_results(graph, arguments):
-    """Leaves in the output node one of each computed value. Returns Program.results."""
+    """Removes arguments, constants and repeated values from the output node. Returns Program.results."""
     output = graph.output_node()
     kept, results = [], []
     for value in output.args[0]:

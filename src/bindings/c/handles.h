@@ -89,8 +89,8 @@ TernStatus* Try(const char* function, std::initializer_list<Argument> arguments,
   }
 }
 
-// Runs a `body` that cannot report an error. If memory is exhausted, `body` throws and `otherwise` is
-// returned.
+// Runs a `body` that cannot report an error. Returns `otherwise` if `body` throws because memory is
+// exhausted.
 template <class T, class F> T TryGet(T otherwise, F&& body) noexcept {
   try {
     return body();
@@ -99,7 +99,8 @@ template <class T, class F> T TryGet(T otherwise, F&& body) noexcept {
   }
 }
 
-// Runs a setter. Stores the first error in object->error. Ignores a null object; its user reports it.
+// Runs a setter. Stores the first error in object->error. Does nothing for a null object; the function that
+// later takes the object reports it.
 template <class Object, class F>
 void TrySet(Object* object, const char* function, std::initializer_list<Argument> arguments,
             F&& body) noexcept {

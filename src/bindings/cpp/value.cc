@@ -60,7 +60,7 @@ tern::Status MakeMap(const std::vector<K>& keys, tern::DatumList items, tern::Da
 
 }  // namespace
 
-// Runs `body` to fill a new Datum; returns the value or the error.
+// Calls `body` to fill a new Datum. Returns the value, or the error of `body`.
 template <class F> Result<Value> Value::Make(F&& body) {
   std::shared_ptr<tern::Datum> made;
   const Status status = Protect([&]() -> tern::Status {

@@ -91,8 +91,8 @@ Tensor Reinterpret(const Tensor& tensor, DType declared, const std::string& what
   return Tensor::View(tensor.buffer(), declared, tensor.dims());
 }
 
-// Takes an array whose memory cannot be viewed: it is strided, has another byte order, or a dtype of
-// ml_dtypes. Copies it, if that is needed.
+// Takes an array that ViewOf refuses: the array is strided, or has another byte order or a dtype of
+// ml_dtypes. Copies the array unless it is contiguous, aligned and in native byte order.
 Tensor CopiedArray(nb::handle array, const std::string& what, Loans& loans) {
   const nb::object dtype = array.attr("dtype");
   const DType type = TypeOfDtype(dtype);
@@ -191,7 +191,7 @@ Datum ToDatum(nb::handle object, const Type& declared, const std::string& what, 
 
 Tensor ToBoundTensor(nb::handle array, DType declared, const std::string& what, Loans& loans) {
   std::optional<Tensor> view = ViewOf(array, true, loans);
-  // Arrays of ml_dtypes have no buffer, but views of the same memory as integers do.
+  // Arrays of ml_dtypes do not give access to their memory. Views of this memory as integers do.
   if (!view && IsNdarray(array) && Foreign(declared) && BitWidth(declared) >= 8 &&
       TypeOfDtype(array.attr("dtype")) == declared)
     view = ViewOf(array.attr("view")(BitWidth(declared) == 16 ? "uint16" : "uint8"), true, loans);
@@ -217,7 +217,7 @@ nb::object FromDatum(const Datum& datum) {
       size_t i = 0;
       for (nb::handle key : keys) {
         const Datum& value = datum.map->values[i++];
-        // Entries of one element, as ZipMap gives them, are Python numbers.
+        // Scalars, such as the entries of ZipMap's maps, become Python numbers.
         const bool scalar = value.is_tensor() && value.tensor.rank() == 0;
         entries[key] = scalar ? FromDatum(value).attr("item")() : FromDatum(value);
       }

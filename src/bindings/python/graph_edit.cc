@@ -58,8 +58,8 @@ std::vector<Value*> InputsFrom(const GraphRef& graph, nb::handle inputs) {
   return values;
 }
 
-// Removes the constants that an edit added, unless keep() is called. If the graph had unused constants
-// before, they cannot be told apart, and nothing is removed.
+// Removes the constants that an edit added, unless Keep() is called. Removes nothing if the graph already had
+// unused constants, because the new ones cannot be told from them.
 class NewConstants {
  public:
   explicit NewConstants(const GraphRef& graph) : graph_(graph) {

@@ -18,7 +18,7 @@ double Milliseconds(Clock::time_point from) {
   return std::chrono::duration<double, std::milli>(Clock::now() - from).count();
 }
 
-// How long a measurement runs: `runs` runs, or, if that is 0, until `seconds` have passed.
+// How long a measurement lasts: `runs` runs. If `runs` is 0, until `seconds` have passed.
 struct Limits {
   int64_t warmup, runs;
   double seconds;

@@ -172,7 +172,7 @@ nb::object AsArray(nb::handle object, nb::handle dtype) {
 NewArray Allocate(DType dtype, const Dims& dims) {
   const Row& row = *RowOf(dtype);
   if (row.numpy) return AllocateAs(DtypeOf(dtype), dims);
-  // numpy does not give access to the memory of an array of another package's dtype.
+  // An array with a dtype of another package does not give access to its memory.
   NewArray made = AllocateAs(Named(row.bits), dims);
   made.array = made.array.attr("view")(DtypeOf(dtype));
   return made;

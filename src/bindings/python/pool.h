@@ -22,7 +22,7 @@ class Slot {
 
  private:
   std::unique_ptr<Session> session_, variant_;
-  std::vector<std::string> constants_;  // those of variant_
+  std::vector<std::string> constants_;  // the constants that variant_ takes as inputs
 };
 
 // Thread-safe.

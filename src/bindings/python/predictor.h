@@ -35,7 +35,7 @@ struct RunSettings {
 struct Port {
   const Value* value;
   int index;       // among the session's inputs or outputs; -1 for a constant
-  nb::object key;  // its name as an interned str
+  nb::object key;  // the name as an interned str
 };
 
 // Thread-safe: concurrent calls run on different sessions of a pool. If the model has states, calls wait for

@@ -65,7 +65,7 @@ bool Overlap(const Tensor& a, const Tensor& b) {
   return std::less<>()(from_a, from_b + b.bytes()) && std::less<>()(from_b, from_a + a.bytes());
 }
 
-// pandas.DataFrame and the like.
+// Returns whether the object is a pandas.DataFrame or has the same interface.
 bool IsFrame(nb::handle object) {
   return PyObject_HasAttrString(object.ptr(), "columns") && PyObject_HasAttrString(object.ptr(), "to_numpy");
 }
@@ -77,7 +77,7 @@ struct Predictor::Job {
   struct Wanted {
     const Port* port;
     nb::object array = {};  // the array that the session writes, if there is one
-    bool bound = false;     // the caller's array
+    bool bound = false;     // whether `array` is the caller's
   };
   Loans loans;
   std::vector<std::pair<int, Datum>> feeds;
@@ -226,7 +226,7 @@ nb::object Predictor::Execute(Job& job, const RunSettings& settings) {
   Lease slot(pool_, TakeSlot(stop));
   Session& session = *Unwrap(slot->For(job.constants));
   session.SetStop(stop);
-  // Later runs must not write to the arrays of this one.
+  // Later runs must not write to the arrays of this run.
   struct Unbind {
     Session& session;
     std::vector<Job::Wanted>& wanted;

@@ -7,9 +7,9 @@
 namespace tern::compress {
 
 // Changes the integers of `made`, which are `real` rounded to nearest. Minimizes eᵀ C e for each output
-// channel, where e are the errors of its weights and C is the covariance of the layer's operand, by
-// coordinate descent: a weight moves to its other neighbour where that decreases the error, in at most 20
-// sweeps. `noise` is the variance of the rounding errors of the operand.
+// channel, where e are the errors of its weights and C is the covariance of the layer's operand. The method
+// is coordinate descent in at most 20 sweeps: a weight moves to its other neighbour if that decreases the
+// error. `noise` is the variance of the rounding errors of the operand.
 void RoundAdaptively(const WeightRows& real, const Moments& moments, double noise, const Workers& workers,
                      IntegerWeights& made);
 

@@ -27,7 +27,7 @@ class ErrorMeter {
   Result<ErrorSums> Outputs(const Quantized& made);
   // Returns the errors of the result of each layer of `made`, with the errors of all layers before it.
   Result<std::vector<ErrorSums>> Layers(const Quantized& made);
-  // Returns the errors of the outputs if only this layer is quantized, for each layer of the quantizer.
+  // For each layer of the quantizer, returns the errors of the outputs if only that layer is quantized.
   Result<std::vector<ErrorSums>> OneByOne(const ShowProgress& show);
 
  private:

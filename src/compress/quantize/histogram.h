@@ -39,7 +39,8 @@ class Histogram {
   // Returns the fraction of the values in each of `count` equal parts of range().
   std::vector<double> Bars(size_t count) const;
 
-  // The state as integers and doubles, to store it and to go on later. Parse fails if the state is damaged.
+  // Numbers returns the state, so that it can be stored. Parse restores such a state, and returns false if it
+  // is damaged.
   std::vector<double> Numbers() const;
   bool Parse(const std::vector<double>& numbers);
 

@@ -15,7 +15,7 @@ enum class Method : uint8_t {
   kPercentile,  // all but a share of the values at each end
   kMse,         // least mean squared error
   kKl,          // least Kullback-Leibler divergence of the distributions
-  kAdmm,        // the scale and the integers in turn, each by least squares for fixed others
+  kAdmm,        // least squared error, minimized over the scale and the integers in turn
   kEq,          // largest cosine similarity
 };
 const char* NameOf(Method method);
@@ -48,7 +48,7 @@ struct GridError {
 };
 GridError ErrorOf(const Grid& grid, const Histogram& histogram);
 
-// Searches behind ChooseGrid.
+// The searches that ChooseGrid calls.
 Grid SearchMse(const Histogram& histogram, GridKind kind);
 Grid SearchCosine(const Histogram& histogram, GridKind kind);
 Grid SearchAdmm(const Histogram& histogram, GridKind kind);

@@ -6,7 +6,7 @@
 namespace tern::compress {
 
 // Second moments are kept per group of a convolution, and for blocks of at most kMostColumns columns, so that
-// memory is bounded. Blocks count as independent of each other.
+// memory is bounded. Columns of different blocks count as uncorrelated.
 class Moments {
  public:
   static constexpr int64_t kMostColumns = 1024;
@@ -28,8 +28,8 @@ class Moments {
   // Returns the covariances of a group. Adds `noise` and 1 % of the diagonal's mean to the diagonal.
   std::vector<Block> Covariance(int64_t group, double noise) const;
 
-  // The state, to store it and to go on later. Parse returns false, and changes nothing, if the numbers are
-  // not the state of such a layer.
+  // Numbers returns the state, so that it can be stored. Parse restores such a state. If the numbers are not
+  // the state of such a layer, Parse returns false and changes nothing.
   std::vector<double> Numbers() const;
   bool Parse(const std::vector<double>& numbers);
 
@@ -39,7 +39,7 @@ class Moments {
   std::vector<Hessian> second_;  // [groups][blocks]
 };
 
-// How many rows describe a layer well.
+// Returns how many rows are enough to estimate the moments of a layer.
 int64_t RowsWanted(const Patches& patches);
 
 }  // namespace tern::compress

@@ -36,11 +36,13 @@ using ShowProgress = std::function<void(double share)>;
 
 class Observer {
  public:
-  // Compiles a copy of the graph whose outputs are `values`. Only values of this graph, not of nested graphs.
+  // Compiles a copy of the graph whose outputs are `values`. All `values` must be values of this graph, not
+  // of nested graphs.
   static Result<std::unique_ptr<Observer>> Make(const Graph& graph, std::vector<const Value*> values,
                                                 int threads);
 
-  // Runs the model. Returns one datum per value. Fails if an input is not finite. `name` is for messages.
+  // Runs the model. Returns one datum per value. Fails if an input is not finite. `name` is the name of the
+  // sample, for messages.
   Result<DatumList> Run(const DatumList& inputs, const std::string& name);
   // Adds the results of a run to observations().
   void Add(const DatumList& values);
@@ -54,7 +56,7 @@ class Observer {
   const Graph* graph_ = nullptr;
   std::vector<const Value*> values_;
   std::vector<int> output_,
-      input_;  // index of each value among the session's outputs, or the graph's inputs; or -1
+      input_;  // by value: index among the session's outputs, and among the graph's inputs; or -1
   std::unique_ptr<Session> session_;  // null if all values are inputs
   std::vector<Observation> observations_;
   int threads_ = 0;

@@ -28,7 +28,7 @@ struct Placement {
   std::unordered_set<const Node*> integer;  // all nodes that work on integers
   std::vector<Value*> values;               // values with a grid, in graph order
   std::unordered_map<const Value*, size_t>
-      group;  // of each of these values; values of one group share a grid
+      group;  // the group of each of these values; values of one group share a grid
   size_t groups = 0;
   std::map<std::string, std::string> floats;  // layers that stay float, with the reason
 

@@ -38,8 +38,8 @@ struct LayerReport {
   // RMS error of the layer's output caused by weight rounding, apart from the mean error: `nearest_error`
   // with round-to-nearest, `error` with the weights that are written. 0 if not known.
   double nearest_error = 0, error = 0;
-  const Value* real = nullptr;     // its result in the quantizer's graph, after the epilogue
-  const Value* written = nullptr;  // the same in the quantized graph, after Dequantize
+  const Value* real = nullptr;     // the layer's result in the quantizer's graph, after the epilogue
+  const Value* written = nullptr;  // the layer's result in the quantized graph, after Dequantize
 };
 
 struct Quantized {

@@ -12,8 +12,9 @@ namespace tern::compress {
 
 struct StaticOptions {
   QuantizeOptions quantize;
-  double min_sqnr = 0;  // keep the most sensitive layers float until the outputs have this many dB; 0: do not
-  bool fastest = false;  // keep layers float whose integer kernels are slower here, if the model gets faster
+  // Keep the most sensitive layers float until the outputs have this many dB. 0: keep none.
+  double min_sqnr = 0;
+  bool fastest = false;  // keep layers float whose integer kernels are slower, if that makes the model faster
   bool layers = false;   // also measure the errors of each layer
   bool sensitivity = false;  // also measure the outputs with one layer at a time quantized
   Quantizer::Resume resume;

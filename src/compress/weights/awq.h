@@ -1,5 +1,5 @@
-// AWQ: multiplies the weights of inputs with large values by a factor before they are rounded, and the inputs
-// by its inverse, so that these weights have smaller relative errors (Lin et al., 2023).
+// AWQ: if an input has large values, multiplies the weights that read it by a factor before they are rounded,
+// and divides the input by this factor. These weights then have smaller relative errors (Lin et al., 2023).
 #pragma once
 #include "compress/weights/block_matrix.h"
 #include "compress/weights/hessian.h"

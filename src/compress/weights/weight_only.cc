@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMinInputs = 32, kMinOutputs = 8, kMinSize = 4096;
 
-// A MatMul by constant weights.
+// A MatMul with constant weights.
 struct Layer {
   Node* node = nullptr;
   int64_t inputs = 0, outputs = 0;
@@ -156,8 +156,8 @@ class WeightQuantizer {
     TERN_TRY(InferGraph(graph_));
     MakeNamesUnique(graph_);
     TERN_TRY(VerifyGraph(graph_));
-    // Fuses the multiplications that Divided inserted with the nodes before them, such as a LayerNorm without
-    // scale and bias.
+    // Divided has inserted multiplications. They are fused into the nodes before them, such as a LayerNorm
+    // without scale and bias.
     if (options_.method == WeightMethod::kAwq) TERN_TRY(Optimize(graph_, optimize).TakeStatus());
     return std::move(report_);
   }

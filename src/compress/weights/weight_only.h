@@ -1,5 +1,5 @@
-// Weight-only and dynamic quantization: replaces the products of a graph by constant matrices by products by
-// weights of 4 or 8 bits (MatMulNBits).
+// Weight-only and dynamic quantization. Replaces the MatMuls of a graph that have constant weights by
+// MatMulNBits, whose weights have 4 or 8 bits.
 #pragma once
 #include <optional>
 #include <string>
@@ -27,7 +27,8 @@ struct WeightOnlyOptions {
 struct WeightOnlyLayer {
   std::string node;
   int64_t inputs = 0, outputs = 0;
-  // Signal-to-noise ratio of the layer's result on the calibration data, in dB. Without data: of the weights.
+  // Signal-to-noise ratio of the layer's result on the calibration data, in dB. Without calibration data,
+  // this is the ratio of the weights.
   double sqnr = 0;
 };
 
@@ -36,11 +37,11 @@ struct WeightOnlyReport {
   int64_t bytes_before = 0, bytes_after = 0;  // of the weights of these layers
 };
 
-// Optimizes the graph, then quantizes all products by constant f32 matrices with at least 32 inputs, 8
-// outputs and 4096 elements, except products with a factor or a transposed left operand. `samples` may be
-// null; all methods but kNearest need them. Fails if there is no such product, if a node of `keep` is not in
-// the top-level graph, or if samples are needed and missing, of the wrong shape, or not finite. With samples,
-// also fails if a nested graph contains such a product.
+// Optimizes the graph, then quantizes all MatMuls whose right operand is a constant f32 matrix with at least
+// 32 inputs, 8 outputs and 4096 elements. Does not quantize MatMuls with an alpha or a transposed left
+// operand. `samples` may be null; all methods but kNearest need them. Fails if there is no such MatMul, if a
+// node of `keep` is not in the top-level graph, or if samples are needed and missing, of the wrong shape, or
+// not finite. With samples, also fails if a nested graph contains such a MatMul.
 Result<WeightOnlyReport> QuantizeWeights(Graph& graph, const WeightOnlyOptions& options,
                                          Samples* samples = nullptr, const ShowProgress& show = {});
 

@@ -87,9 +87,9 @@ template <class T> void AddBias(std::vector<T>& y, const std::vector<T>& bias, i
 // For OpDef::macs. Each output element needs one MAC per element of a filter. `weights` is the index of the
 // input that contains the filters [M, C/group, kernel…].
 std::function<CountRule> ConvMacs(int weights);
-// For OpDef::typical_dim. The typical input is one image. It has 32 by 32 pixels if filters have one tap. For
-// larger filters the result is 0 (no typical size), because the best layout differs between small and large
-// images.
+// For OpDef::typical_dim. The typical input is one image. If filters have one tap, its spatial sizes are 32.
+// For larger filters, a spatial size has the result 0 (no typical size), because the best layout differs
+// between small and large images. The number of channels follows from the weights.
 int64_t TypicalImage(const StaticNode& node, size_t input, size_t axis);
 
 }  // namespace tern

@@ -10,7 +10,7 @@ struct Col2ImGeometry {
 };
 
 // Fills in the defaults of empty attributes, and returns the number of blocks along each axis of the image. x
-// has the dims [N, C·block, blocks]. Fails if they do not match.
+// has the dims [N, C·block, blocks]. Fails if these dims do not match `image` and `block`.
 Result<Dims> Col2ImBlocks(Col2ImGeometry& g, const Dims& x, const Dims& image, const Dims& block);
 
 }  // namespace tern

@@ -23,7 +23,7 @@ enum class SecondClass {
 // Applies the transform to a row of scores, and returns the number of scores. If count is 1, the row must
 // have capacity for two scores. In this case kProbit transforms the score and adds no column. Other
 // transforms add the column that `second` says; if there is one, kLogistic makes both columns probabilities.
-// kSoftmax and kSoftmaxZero have no effect.
+// kSoftmax and kSoftmaxZero act like kNone.
 size_t FinishScores(PostTransform kind, SecondClass second, double* row, size_t count);
 void FinishScores(PostTransform kind, SecondClass second, std::vector<double>& row);
 

@@ -8,7 +8,7 @@ namespace tern {
 struct DynamicRange {
   float scale, zero;
 };
-// low <= 0 <= high. If a bound is infinite, the zero point is 0 or 255.
+// low <= 0 <= high. If high - low is not finite, the scale is infinite and the zero point is 0.
 inline DynamicRange DynamicRangeOf(float low, float high) {
   const float span = (high - low) / 255.0f, scale = span == 0 ? 1 : span;
   const float zero = std::nearbyint((0.0f - low) / scale);

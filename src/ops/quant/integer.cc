@@ -199,8 +199,8 @@ IntegerBounds BoundsOf(DType type, int32_t zero, float scale, const BoundsAttrs&
   float high = std::nearbyint((clip ? activation.act_beta : INFINITY) / scale);
   if (scale < 0) std::swap(low, high);  // the largest number has the smallest quantized result
   // A bound outside the range of the type becomes the nearest number in the range, because the result
-  // saturates after the activation.
-  // A NaN, from a scale that is 0 or NaN, is no bound.
+  // saturates after the activation. A bound is NaN if the scale is NaN, or if bound and scale are 0. It then
+  // has no effect.
   const auto fit = [&](float v, float nan) {
     return std::isnan(v) ? nan : std::min(std::max(v, bounds.low), bounds.high);
   };

@@ -90,11 +90,11 @@ TERN_RULE(RemoveCastsAroundRmsNorm) {
       .when = Widens};
 }
 
-// `w` multiplies or is added to the result of a Transpose after a LayerNorm over the last axis. True if
-// `w` has more than one element only along the axis to which the Transpose moves the last axis. For
-// example, w is [C,1,1] if the Transpose moves the last of four axes to axis 1.
 namespace {
 
+// The constant `w` is a scale or a bias that is applied to the result of a Transpose after a LayerNorm over
+// the last axis. True if `w` has more than one element only along the axis to which the Transpose moves the
+// last axis. For example, w is [C,1,1] if the Transpose moves the last of four axes to axis 1.
 bool PerChannel(const Match& m) {
   if (m.Rank("y") < 0 || m.Int("axis") != -1)
     return m.Skip("the normalised axes are not exactly the last axis");

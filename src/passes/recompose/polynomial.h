@@ -10,9 +10,9 @@ namespace tern {
 
 using Polynomial = std::map<int, double>;  // coefficients other than 0, by the power of the variable
 
-// Returns v as a polynomial in x, if v is computed by sums, products, integer powers and divisions by
-// numbers. Views that only add or remove leading dims of 1 are ignored. Returns nullopt if another op is
-// between x and v, or if the degree exceeds 4.
+// Returns v as a polynomial in x, if v is computed by sums, differences, negations, products, integer powers
+// and divisions by numbers. Views that only add or remove leading dims of 1 are ignored. Returns nullopt if
+// another op is between x and v, or if the degree exceeds 4.
 std::optional<Polynomial> PolynomialOf(const Value* v, const Value* x);
 
 // True if the numbers are equal up to the rounding of constants of this type.

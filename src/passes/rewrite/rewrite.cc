@@ -49,7 +49,7 @@ Rewrite::~Rewrite() {
 }
 
 void Rewrite::Rollback() {
-  // If memory ended while Inline copied a graph, copies that are not in emitted_ may read emitted nodes.
+  // If memory ran out while Inline copied a graph, copies that are not in emitted_ may read emitted nodes.
   const bool unwinding = std::uncaught_exceptions() > 0;
   while (!emitted_.empty()) {
     if (!unwinding || emitted_.back()->unused()) graph().RemoveNode(emitted_.back());
@@ -95,7 +95,7 @@ std::vector<Value*> Rewrite::Ops(const OpDef& op, Attrs attrs, const std::vector
                                  int outputs) {
   std::vector<Value*> inputs = given;
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-  emitted_.reserve(emitted_.size() + 1);  // if memory ends later, Rollback knows the node
+  emitted_.reserve(emitted_.size() + 1);  // if memory runs out later, Rollback knows the node
   Node* node = graph().AddNode(op, std::move(attrs), inputs, outputs, &root_);
   emitted_.push_back(node);
   node->name = root_.name;
@@ -209,7 +209,7 @@ bool Rewrite::ReplaceValues(const std::vector<std::pair<Value*, Value*>>& pairs)
     Rollback();
     return false;
   }
-  done_ = true;  // if memory ends below, emitted nodes are read already and must stay
+  done_ = true;  // if memory runs out below, emitted nodes are read already and must stay
   for (const auto& [old, now] : pairs) {
     leaves_dead_ |= old->producer != &root_;
     if (!now || old->unused()) continue;

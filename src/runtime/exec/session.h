@@ -19,7 +19,7 @@ class Target;
 
 // Sizes in bytes.
 struct MemoryReport {
-  size_t weights = 0;  // constants of the graph, in mapped files or in memory
+  size_t weights = 0;  // constants of the graph, in mapped files or in memory; not those that were released
   size_t folded = 0;   // results of constant folding
   size_t packed = 0;   // weights in the layouts that kernels read
   size_t arena = 0;    // intermediate values of static size, for the largest plan so far
@@ -60,7 +60,8 @@ class Session {
   int OutputCount() const;
 
   // Runs the model and returns copies of the outputs, which the caller owns. Takes the inputs in the graph's
-  // order, or by name. The names of overridable constants are accepted too.
+  // order, or by name. The names of overridable constants are accepted too. An output that is a state is
+  // returned as an empty datum.
   Result<DatumList> Run(const DatumList& inputs);
   Result<DatumList> Run(const NamedData& inputs);
 
@@ -80,7 +81,7 @@ class Session {
   Status BindOutput(int i, const Tensor& tensor);
   Status Run();
   // Returns a view of output i that is valid until the next Run. The view may share the memory of a bound
-  // input. Then the caller must keep this memory valid too.
+  // input. Then the caller must keep this memory valid too. Returns an empty datum if the output is a state.
   const Datum& Output(int i) const;
 
   // States (GraphState) are pairs of an input and an output that callers neither feed nor read. Each run
@@ -94,7 +95,8 @@ class Session {
   // Sets a state to a copy of the value. A growing state accepts any length, but Run fails if the lengths of
   // growing states differ.
   Status SetState(const std::string& input, const Tensor& value);
-  // Returns a copy of a state. Fails if neither a run nor SetState has set it since the last ResetState.
+  // Returns a copy of a state. Fails if no run, SetState or ResizeStates has set it since the last
+  // ResetState.
   Result<Tensor> GetState(const std::string& input) const;
   // Copies the values of all states from another session with the same states.
   Status CopyStates(const Session& other);
@@ -106,7 +108,7 @@ class Session {
   Status ResizeStates(int axis, int64_t rows, int64_t length);
   // Returns the memory of a state, which the caller may read and write until the next call of another
   // function. The dim of the growing axis is the stride of its rows, which may exceed the length. Fails
-  // before the first run or ResizeStates.
+  // before the first run or ResizeStates, and if the state has a fixed size.
   Result<Tensor> StateMemory(const std::string& input);
 
   // Compiles the plan for the bound inputs without running it.

@@ -22,9 +22,9 @@ class States {
   bool IsInput(int i) const { return is_input_[static_cast<size_t>(i)]; }
   bool IsOutput(int i) const { return is_output_[static_cast<size_t>(i)]; }
 
-  // Sets the inputs that are states to their pasts. Until a run has succeeded, each call creates the memory
-  // of the states again. The reason is that symbols in the declared dims of states get their values from the
-  // other inputs.
+  // Sets the inputs that are states to their pasts. Until a run or Resize has succeeded, each call computes
+  // the dims of the states again, because symbols in their declared dims get values from the other inputs. A
+  // state whose dims change gets new memory.
   Status Feed(DatumList& inputs);
   // Returns the length that the growing states had in the last Feed, or 0 if no state grows.
   int64_t length() const { return length_; }
@@ -54,7 +54,8 @@ class States {
   // and after keep their values. Works before the first run, too. Fails if a state does not grow, or if its
   // growing axis is `axis` or an earlier one.
   Status Resize(int axis, int64_t rows, int64_t length);
-  // Returns the memory of a state (StateMemory::Memory). Fails before the first run or Resize.
+  // Returns the memory of a state (StateMemory::Memory). Fails before the first run or Resize, and if the
+  // state has a fixed size.
   Result<Tensor> Memory(const std::string& input) const;
   const Dims& dims(int state) const { return memory_[static_cast<size_t>(state)].past().dims(); }
 

@@ -12,9 +12,10 @@ bool Foldable(const Node& node);
 
 // Evaluates nodes whose inputs are all constant, also in subgraphs. `budget` limits the bytes of all results
 // together. Does not fold a node if its results exceed both 16 MiB and eight times the bytes of its inputs,
-// if they exceed the rest of the budget, or if they cannot be computed. If the size of the results is
-// unknown, the inputs must have at most 2 MiB instead. If the results cannot be computed, a run that reaches
-// the node reports the error. Returns only values that an unfolded node or a graph output reads.
+// if they exceed the rest of the budget, or if they cannot be computed. If the size of the results is not
+// known before the node is evaluated, folds the node only if its inputs have at most 2 MiB. If the results
+// cannot be computed, a run that reaches the node reports the error. Returns only values that an unfolded
+// node or a graph output reads.
 FoldedValues FoldConstants(const Graph& graph, size_t budget, const Target& target, const Workers& workers);
 
 }  // namespace tern

@@ -22,8 +22,8 @@ class PackStore {
   PackStore(Packs loaded, std::string isa, Residency& residency)
       : loaded_(std::move(loaded)), isa_(std::move(isa)), residency_(residency) {}
 
-  // The store as Kernel::Prepare of one node sees it. Calls `on_packed` for each packed input, before the
-  // kernel packs the next input.
+  // The store as Kernel::Prepare of one node sees it. Put calls `on_packed` for each of its inputs, so that a
+  // weight can be released before the kernel packs other weights.
   class OfNode : public PrepareContext::Store {
    public:
     OfNode(PackStore& store, const Node& node, const KernelEntry& entry, const KernelQuery& query,

@@ -1,6 +1,7 @@
-// For builds with ThreadSanitizer. Under __SANITIZE_THREAD__, protobuf's header adds members to MapFieldBase,
-// which the protobuf library of the system, compiled without the macro, does not know. The standard headers
-// come first, because they need the macro.
+// For builds with ThreadSanitizer. If __SANITIZE_THREAD__ is defined, protobuf's header adds members to
+// MapFieldBase. The protobuf library of the system was compiled without the macro, so that its classes do not
+// have these members. This header hides the macro from protobuf's header. The standard headers need the
+// macro, so that they are included first.
 #pragma once
 #include <functional>
 #include <memory>

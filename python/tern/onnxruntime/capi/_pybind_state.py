@@ -6,7 +6,7 @@ import warnings
 from ..._tern import Cancel
 from .errors import InvalidArgument, NotImplemented
 
-COMPATIBLE_VERSION = "1.31.1"  # of onnxruntime, whose API this package follows
+COMPATIBLE_VERSION = "1.31.1"  # the version of onnxruntime whose API this package follows
 
 # The C++ name of each element type in onnxruntime's type strings, by the name of the dtype.
 ELEMENTS = {"float32": "float", "float64": "double", "float16": "float16", "bfloat16": "bfloat16", "int8": "int8", "int16": "int16",
@@ -15,7 +15,7 @@ ELEMENTS = {"float32": "float", "float64": "double", "float16": "float16", "bflo
             "float8_e4m3fn": "float8e4m3fn", "float8_e4m3fnuz": "float8e4m3fnuz", "float8_e5m2": "float8e5m2",
             "float8_e5m2fnuz": "float8e5m2fnuz", "float8_e8m0fnu": "float8e8m0", "float4_e2m1fn": "float4e2m1", "int2": "int2",
             "uint2": "uint2"}
-# The same by Tern's name of the element type, which the text form of a type contains.
+# The C++ name of each element type, by its name in Tern's text form of types.
 SHORT = {"f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16", "i8": "int8", "i16": "int16", "i32": "int32",
          "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "bool": "bool", "string": "string",
          "c64": "complex64", "c128": "complex128"}
@@ -53,7 +53,7 @@ class OrtMemType(enum.IntEnum):
 
 
 class SessionOptions:
-    """Options of a session. Those about threads, optimization, profiling and dims have an effect."""
+    """Options of a session. Only those about intra-op threads, optimization, profiling, dims and initializers have an effect."""
 
     # As in onnxruntime, an attribute that does not exist cannot be set.
     __slots__ = ("enable_cpu_mem_arena", "enable_mem_pattern", "enable_mem_reuse", "enable_profiling", "execution_mode", "execution_order",
@@ -180,7 +180,7 @@ def type_string(text):
 
 
 class ModelMetadata:
-    """What the file says about itself."""
+    """The metadata that the file of the model has."""
 
     def __init__(self, metadata, graph_name):
         def own(key):
@@ -195,7 +195,7 @@ class ModelMetadata:
 
 
 class OrtDevice:
-    """A device; Tern has only the CPU."""
+    """A device. Tern runs only on the CPU."""
 
     def __init__(self, name="cpu", device_id=0):
         if name.lower() != "cpu":
@@ -218,7 +218,7 @@ class OrtDevice:
 
 
 class OrtMemoryInfo:
-    """The place of memory; Tern has only that of the CPU."""
+    """A place of memory. Tern has only the memory of the CPU."""
 
     def __init__(self, name="Cpu", allocator_type=OrtAllocatorType.ORT_ARENA_ALLOCATOR, device_id=0, mem_type=OrtMemType.DEFAULT):
         self.name, self.allocator_type, self.device_id, self.mem_type = name, allocator_type, device_id, mem_type
@@ -262,15 +262,15 @@ def has_collective_ops():
 
 
 def set_default_logger_severity(level):
-    """Accepted; Tern has no log. Warnings of a model are in Predictor.warnings()."""
+    """Does nothing: Tern has no log. tern.Predictor.warnings() returns the warnings of a model."""
 
 
 def set_default_logger_verbosity(level):
-    """Accepted; Tern has no log."""
+    """Does nothing: Tern has no log."""
 
 
 def set_seed(seed):
-    """Accepted. Random ops take their seed from the model."""
+    """Does nothing: random ops take their seed from the model."""
 
 
 def enable_telemetry_events():

@@ -1,14 +1,14 @@
-"""The exceptions of onnxruntime. They derive from those of Tern, so that either may be caught."""
+"""The exceptions of onnxruntime. Each derives from an exception of Tern, so that a program can catch either class."""
 
 from ... import errors
 
 
 class Fail(errors.Error):
-    """An error without a class of its own."""
+    """An error without a class of its own, or a run that was terminated."""
 
 
 class InvalidArgument(errors.InvalidArgument):
-    """A wrong input: its name, type or shape."""
+    """A wrong argument, such as an input of another name, type or shape."""
 
 
 class NoSuchFile(errors.ModelNotFound):
@@ -16,7 +16,7 @@ class NoSuchFile(errors.ModelNotFound):
 
 
 class NoModel(errors.Error):
-    """There is no model."""
+    """Not raised; for programs that catch it."""
 
 
 class EngineError(errors.Error):
@@ -24,11 +24,11 @@ class EngineError(errors.Error):
 
 
 class RuntimeException(errors.Error, RuntimeError):
-    """A run failed, or it was terminated."""
+    """A run failed for a reason that the other classes do not name."""
 
 
 class InvalidProtobuf(errors.InvalidModel):
-    """The file is not an ONNX model."""
+    """The model has no bytes. Other damaged models raise InvalidGraph."""
 
 
 class ModelLoaded(errors.Error):
@@ -44,11 +44,11 @@ class NotImplemented(errors.Unsupported):  # noqa: A001
 
 
 class NotFound(errors.NotFound):
-    """A name does not exist."""
+    """Not raised; for programs that catch it."""
 
 
 class InvalidGraph(errors.InvalidModel):
-    """The model contradicts itself."""
+    """The model is damaged or contradicts itself."""
 
 
 class EPFail(errors.Error):

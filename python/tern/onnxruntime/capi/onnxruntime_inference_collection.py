@@ -33,7 +33,7 @@ def check_providers(providers):
 
 
 def to_strings(value):
-    """Returns an array of Python objects with each object as a str, as onnxruntime takes them."""
+    """Converts the elements of an array of Python objects to str, except bytes. Returns any other value unchanged."""
     if getattr(value, "dtype", None) != object:
         return value
     texts = np.empty(value.size, object)
@@ -109,10 +109,10 @@ class InferenceSession:
         check_providers(providers)
 
     def enable_fallback(self):
-        """Accepted; there is only one provider."""
+        """Does nothing: there is only one provider."""
 
     def disable_fallback(self):
-        """Accepted; there is only one provider."""
+        """Does nothing: there is only one provider."""
 
     def run(self, output_names, input_feed, run_options=None):
         """Returns the values of the named outputs, or of all if output_names is None or empty."""

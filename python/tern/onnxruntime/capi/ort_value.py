@@ -14,7 +14,7 @@ NUMBER_OF = {name: number for number, name in ONNX_NUMBERS.items()}
 
 
 def to_dtype(element_type):
-    """Returns the dtype of a numpy type, a dtype or ONNX's number of a type."""
+    """Returns the dtype for a numpy type, a dtype or ONNX's number of an element type."""
     if isinstance(element_type, int):
         if element_type not in ONNX_NUMBERS:
             raise InvalidArgument(f"{element_type} is not an element type of ONNX that numpy has")
@@ -112,7 +112,7 @@ class OrtValue:
 
 
 def _array_at(pointer, dtype, shape):
-    """Returns an array over memory of the caller, who must keep it valid."""
+    """Returns an array over memory of the caller. The caller must keep the memory valid."""
     size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
     return np.frombuffer((ctypes.c_byte * size).from_address(pointer), dtype).reshape(shape) if size else np.empty(shape, dtype)
 

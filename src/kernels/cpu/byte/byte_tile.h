@@ -45,7 +45,7 @@ struct ByteTileRuns {
 
 struct ByteTileTable {
   int rows, columns;  // size of the largest tile
-  int granule;        // a tile computes Tile::columns rounded up to a multiple of this
+  int granule;        // a tile computes ByteTile::columns rounded up to a multiple of this
   int row_granule;    // a tile takes as long as one whose rows are rounded up to a multiple of this
   // Bytes of an element of a. If it is 2, the rows of a are copied as u16, and weights are packed as i16.
   int element_bytes;

@@ -54,8 +54,8 @@ int64_t FloatsPerThread(const Blocking& blocking) {
   const Sizes sizes = BufferSizesOf(blocking);
   return (blocking.parts > 0 ? 0 : 7 * sizes.sums) + 3 * sizes.results + 4 * sizes.weights;
 }
-// Floats that all threads share for one pass over a block: a flag, which has a cache line of its own, s1 to
-// s4, and copies of three quarters of a if its rows collide.
+// Returns how many floats all threads share for one pass over a block. They are, in this order: a flag in a
+// cache line of its own; s1 to s4; copies of three quarters of a, if rows of a collide.
 int64_t SharedFloats(const PanelProduct& p, const Blocking& blocking) {
   return LineAligned(kPad + (Collide(p.a_row) ? 7 : 4) * BufferSizesOf(blocking).sums);
 }
@@ -203,7 +203,7 @@ class Block {
   float* OfPass() const { return shared_ + pass_ * SharedFloats(p_, blocking_); }
   float* Sums() const { return shared_ ? OfPass() + kPad : scratch_; }
   float* Copied(int64_t quarter) const { return Sums() + (4 + quarter) * sums_; }
-  // Whether the shared sums may be used. Jobs of the same loop may clear it at the same time.
+  // Whether the shared sums may be used. Several jobs of a loop may clear this flag at the same time.
   std::atomic_ref<int32_t> Paired() const {
     return std::atomic_ref<int32_t>(*reinterpret_cast<int32_t*>(OfPass()));
   }
@@ -223,7 +223,8 @@ class Block {
     for (int64_t r = 0; r < rows; ++r) std::copy_n(a + r * p_.a_row, columns, to + r * (columns + kPad));
   }
   // Sets quarter_ to the quarters of a. If `paired` is false, quarter_[0] is the entire block, with all
-  // columns of this pass. Rows that collide in the L1 cache are read from copies, which `copy` asks to make.
+  // columns of this pass. Rows that collide in the L1 cache are read from copies. If `copy` is true, this
+  // function makes the copies.
   void SetLeft(bool paired, bool copy) {
     const float* a = Start();
     const float* from[] = {a, a + half_, a + upper_ * p_.a_row + half_};

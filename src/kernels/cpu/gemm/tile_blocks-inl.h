@@ -25,8 +25,8 @@ struct TileOperands {
   int64_t prefetch_step;  // bytes per dword of k
 };
 
-// Returns the number of dwords per step: the largest that divides k into the fewest steps of equal depth, or
-// else 16.
+// Returns the number of dwords per step. If the smallest possible number of steps divides k, all steps have
+// the same depth, which is returned. Otherwise returns 16, and the last step has fewer dwords.
 inline int DepthOf(int64_t k) {
   const int64_t steps = (k + kTileDwords - 1) / kTileDwords, even = steps ? k / steps : 1;
   return even * steps == k ? static_cast<int>(MaxOf<int64_t>(1, even)) : kTileDwords;
@@ -48,8 +48,8 @@ struct alignas(64) TileTail {
   }
 };
 
-// Sums of R x C tiles. If there are free registers, P tiles per sum take turns, so that a product need not
-// wait for the previous one.
+// Sums of R x C tiles. If there are free registers, each sum has P tiles. Consecutive steps add to different
+// tiles, so that a product need not wait for the previous one.
 template <class Tiles, class Dot, int R, int C, int P> struct TileBlock {
   static_assert(R * C * P <= 4 && (R == 1 || P == 1));
   // The rows of tiles 2 and 3 are those of the second tile of a, see TileShape.

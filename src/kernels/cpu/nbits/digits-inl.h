@@ -14,7 +14,8 @@ namespace {
 constexpr float kLargestInteger = 127 * 65536;
 constexpr float kMinMagnitude = 1e-30f, kMaxMagnitude = 1e30f;
 
-// Splits 32 or 16 elements into digits. Returns false if they have no exact scale.
+// Splits 32 or 16 elements into digits. Returns false if an element is NaN, if the largest magnitude exceeds
+// kMaxMagnitude, or if it is below kMinMagnitude and not 0.
 inline bool StepToDigits(const float* a, int64_t step, int64_t depth, int8_t* digits, float& scale,
                          float& sum) {
   float largest = 0;

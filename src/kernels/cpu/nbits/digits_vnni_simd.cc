@@ -23,8 +23,8 @@ inline void AddDot(Ints& sum, Bytes weights, const int8_t* a) {
 #endif
 }
 
-// Adds the products of one step of kStep elements from k on. `data` are its dwords, sum is
-// [rows][digits][vectors].
+// Adds the products of one step of kStep elements from k on. `data` points to the dwords of the step. `sum`
+// is [rows][digits][vectors].
 template <int R, int kBits, int kStep>
 [[gnu::always_inline]] inline void DotStep(const NBitsTile& t, int64_t k, const uint32_t* data,
                                            Ints (&sum)[R][kDigits][kVectors]) {

@@ -16,11 +16,11 @@ namespace tern::cpu {
 
 // The layout of packed weights, for the active instruction set. Columns are divided into panels of the width
 // of the f32 tile, and a panel consists of one record per block, so that a product reads one stream of
-// memory. A record contains one scale per column; one zero point of one byte per column, unless there is one
-// for all; dwords [block * bits / 32][columns]. It is padded to 64 bytes, and so are its parts. A dword
+// memory. A record has three parts: one scale per column; if has_zeros, one zero point of one byte per
+// column; dwords [block * bits / 32][columns]. Each part is padded to a multiple of 64 bytes. A dword
 // contains consecutive elements of k: 4 of 8 bits, or 8 of 4 bits. Of 8 elements, element i is the low nibble
-// of byte i if i < 4, else the high nibble of byte i - 4. Stored elements are unsigned: signed ones are
-// stored plus half of the range, and so are their zero points.
+// of byte i if i < 4, else the high nibble of byte i - 4. Stored elements and zero points are unsigned. Half
+// of the range is added to signed ones.
 struct NBitsLayout {
   int64_t k = 0, n = 0;
   int bits = 4;            // 4 or 8

@@ -19,8 +19,8 @@ NhwcPool::NhwcPool(Kind kind, const ConvShape& shape, PoolDivisors divisors)
   by_lines_ = rows * columns > (rows + 1) * shape.stride[2] + columns;
 }
 
-// Returns the scratch memory for pointers, in floats. They point to the input rows of an output row and to
-// the pixels of a window.
+// Returns the size of the scratch memory for pointers, in floats. There are pointers to the input rows of an
+// output row, and to the pixels of a window.
 int64_t NhwcPool::PointerFloats() const {
   return LineAligned(2 * (shape_.taps_inside() + shape_.inside(0) * shape_.inside(1) + 1));
 }

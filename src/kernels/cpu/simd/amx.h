@@ -34,7 +34,7 @@ AmxMode AmxLimit();  // returns what LimitAmx set
 // The tile registers of a thread. Loading a configuration takes as long as several products, so the tiles of
 // a loop share it.
 struct TileThread {
-  int32_t scopes;     // TileScopes of this thread
+  int32_t scopes;     // number of TileScopes of this thread
   uint32_t shape;     // the loaded configuration, or 0
   void (*release)();  // releases the registers if `shape` is not 0
 };

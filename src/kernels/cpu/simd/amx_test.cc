@@ -1,5 +1,5 @@
-// Tests tiles in tile registers against plain sums: emulated ones wherever the processor can emulate them,
-// and those of the processor where it has them.
+// Compares tiles in tile registers with plain sums. Tests emulated registers if the processor can emulate
+// them, and its own registers if it has them.
 #include "kernels/cpu/simd/amx.h"
 
 #include <sys/mman.h>

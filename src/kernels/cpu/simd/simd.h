@@ -17,10 +17,12 @@ enum class SimdLevel : int { kBase = 0, kSse4 = 1, kAvx2 = 2, kAvx512 = 3 };
 const char* NameOf(SimdLevel level);  // "base", "sse4", "avx2", "avx512"
 
 SimdLevel BestSimd();  // the best level of this machine
-// Returns BestSimd(), or the lower level that LimitSimd or the environment variable TERN_ISA sets.
+// Returns BestSimd(), or the lower level that LimitSimd or the environment variable TERN_ISA sets. A build
+// with one level returns that level.
 SimdLevel ActiveSimd();
 // Returns an error message if TERN_ISA is neither `amx` nor the name of a level, or if this machine lacks it.
-// In a build with one level, returns one if TERN_ISA names another level. Otherwise returns an empty string.
+// In a build with one level, returns a message if this machine lacks that level, or if TERN_ISA has another
+// value. Otherwise returns an empty string.
 const char* SimdProblem();
 // Sets the level, for tests. Levels above BestSimd() become BestSimd(). Must not be called while kernels run.
 // Has no effect in a build with one level.

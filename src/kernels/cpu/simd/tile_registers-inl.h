@@ -15,8 +15,9 @@ constexpr int kTiles = 8;
 // The roles of the registers: tiles 0 to 3 are sums, 4 and 5 are parts of a, 6 and 7 are parts of b.
 constexpr int kFirstA = 4, kFirstB = 6;
 
-// The sizes of tiles for `rows` rows of a, 1 to 32, and `depth` dwords of k per step, 1 to 16. Up to 16 rows
-// fill tiles 0 to 3 alike. More rows fill tiles 0, 1 and 4; the rest of them fills tiles 2, 3 and 5.
+// The sizes of tiles for `rows` rows of a, 1 to 32, and `depth` dwords of k per step, 1 to 16. If there are
+// at most 16 rows, tiles 0 to 5 all have `rows` rows. If there are more, tiles 0, 1 and 4 have the first 16
+// rows, and tiles 2, 3 and 5 have the remaining ones. Tiles 6 and 7 have `depth` rows.
 struct TileShape {
   int rows, depth;
 
