@@ -12,6 +12,7 @@ class RequestMirrorTest : public testing::Test {
  protected:
   ~RequestMirrorTest() override {
     if (mirror_) mirror_->Stop();
+    candidate_->AnswerHeld();  // a held copy owns the candidate, which holds it
   }
   void Start(const RolloutPolicy& policy = {}) {
     mirror_ = std::make_shared<RequestMirror>(policy, stable_, candidate_, counters_,

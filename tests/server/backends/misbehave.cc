@@ -105,9 +105,11 @@ int Act(int action, const std::string& text) {
   const long number = std::atol(text.c_str());
   switch (action) {
     case kSegfault:
+      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer handles the signal and ends the process in another way
       std::raise(SIGSEGV);
       return 0;
     case kAbort:
+      std::signal(SIGABRT, SIG_DFL);
       std::abort();
     case kExit:
       _exit(static_cast<int>(number));

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/cpu/byte/byte_test_support.h"
 #include "kernels/cpu/byte/byte_tile.h"
@@ -78,8 +78,8 @@ TEST_P(AmxTiles, BytesAreExact) {
     const Guarded a(static_cast<size_t>(b.rows * row)), panel(static_cast<size_t>(table.PanelBytes(dwords)));
     const std::vector<uint8_t> left = RandomBytes(b.rows * row, 1),
                                right = RandomBytes(table.PanelBytes(dwords), 2);
-    std::memcpy(a.As<char>(), left.data(), left.size());
-    std::memcpy(panel.As<char>(), right.data(), right.size());
+    std::copy(left.begin(), left.end(), a.As<uint8_t>());
+    std::copy(right.begin(), right.end(), panel.As<uint8_t>());
     const std::vector<int64_t> starts = StartsOf(b, 4);
     for (const EpilogueCase& e : Epilogues(b.rows, b.columns, 4 * dwords)) {
       std::vector<uint8_t> c(static_cast<size_t>(b.rows * b.columns * e.width()), 77);
@@ -114,8 +114,8 @@ TEST_P(AmxTiles, SumsOfBf16AreF32) {
       const Guarded a(static_cast<size_t>(4 * b.rows * dwords)), panel(static_cast<size_t>(4 * 32 * dwords));
       const std::vector<uint16_t> left = ToBf16(Random(2 * b.rows * dwords, 1)),
                                   right = ToBf16(Random(64 * dwords, 2));
-      std::memcpy(a.As<char>(), left.data(), left.size() * 2);
-      std::memcpy(panel.As<char>(), right.data(), right.size() * 2);
+      std::copy(left.begin(), left.end(), a.As<uint16_t>());
+      std::copy(right.begin(), right.end(), panel.As<uint16_t>());
       const std::vector<int64_t> starts = StartsOf(b, 1);
       const std::vector<float> bias = Random(b.columns, 3), residual = Random(b.rows * b.columns, 4);
       std::vector<float> c(static_cast<size_t>(b.rows * b.columns), 0.5f);
