@@ -31,11 +31,10 @@ bool RemoveNeutralMask(Rewrite& r) {
 }  // namespace
 
 TERN_RULE(RemoveNeutralMask) {
-  return Rule{
-      .summary = "a mask of Attention that is true for all keys, or adds 0 to all scores, is removed",
-      .roots = {"Attention"},
-      .apply = RemoveNeutralMask,
-      .example = R"(graph @g(%q: f32[N,2,3,4], %k: f32[N,2,3,4], %v: f32[N,2,3,4]) -> (%y) {
+  return Rule{.summary = "a mask of Attention that is true for all keys, or adds 0 to all scores, is removed",
+              .roots = {"Attention"},
+              .apply = RemoveNeutralMask,
+              .example = R"(graph @g(%q: f32[N,2,3,4], %k: f32[N,2,3,4], %v: f32[N,2,3,4]) -> (%y) {
   #mask: bool[1,1,1,3] = (true, true, true)
   %y = Attention(%q, %k, %v, #mask)
 })"};

@@ -56,10 +56,10 @@ struct Request {
   Clock::time_point arrived;  // when the first byte of the request arrived
   bool empty_final = false;   // the client wants a final response even if it has no outputs
   std::string signature;      // one of ModelVersion::signatures; empty: the version's own inputs and outputs
-  bool copy = false;          // a mirrored request: not answered from the cache, not run on the submitting thread
-  bool readable = false;      // the client wants Response::text instead of tensors; only for pipelines
-  uint32_t tenant = 0;        // id of the client's tenant; a queue is shared fairly between tenants; 0: none
-  uint32_t weight = 1;        // share of the tenant, at least 1
+  bool copy = false;      // a mirrored request: not answered from the cache, not run on the submitting thread
+  bool readable = false;  // the client wants Response::text instead of tensors; only for pipelines
+  uint32_t tenant = 0;    // id of the client's tenant; a queue is shared fairly between tenants; 0: none
+  uint32_t weight = 1;    // share of the tenant, at least 1
 };
 
 struct Response {

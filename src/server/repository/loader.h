@@ -111,7 +111,7 @@ class Loader {
   Scheduler& scheduler_;
   const Registry& registry_;
   BackendSource& backends_;
-  MemoryBudget* const budget_;  // null: no limit
+  MemoryBudget* const budget_;        // null: no limit
   RemoteRepositories* const remote_;  // null: there are none
   // Threads that decode pictures, sounds and texts, for all models.
   const std::shared_ptr<WorkerThreads> pipelines_ = std::make_shared<WorkerThreads>(UsableCores());

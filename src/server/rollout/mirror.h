@@ -25,8 +25,8 @@ struct MirrorJob {
   uint64_t bytes = 0;          // of all tensors
   int runs = 0;                // finished runs
   // With a control, each version runs the copy twice in succession. The first run counts as the answer. The
-  // second one is timed, because the first one fills the processor's caches: clients' requests keep the weights
-  // of the stable version there, but not those of the candidate.
+  // second one is timed, because the first one fills the processor's caches: clients' requests keep the
+  // weights of the stable version there, but not those of the candidate.
   int WantedRuns() const { return control ? 4 : 1; }
   // Returns whether the next run is the control's.
   bool NextIsControl() const { return control && control_first == (runs < 2); }

@@ -24,10 +24,10 @@ struct RolloutPolicy {
   // The share of requests, in percent, that the candidate answers in each step. 0: the candidate only gets
   // copies.
   std::vector<double> steps{0, 10, 50};
-  double step_seconds = 10;     // the shortest duration of a step
-  int64_t step_requests = 100;  // the candidate answers at least this many, or as many copies, in a step
-  double mirror = 100;          // percent of the stable version's requests whose copies the candidate gets
-  double mirror_per_second = 250;            // at most; 0: no limit
+  double step_seconds = 10;        // the shortest duration of a step
+  int64_t step_requests = 100;     // the candidate answers at least this many, or as many copies, in a step
+  double mirror = 100;             // percent of the stable version's requests whose copies the candidate gets
+  double mirror_per_second = 250;  // at most; 0: no limit
   int64_t mirror_bytes = int64_t{64} << 20;  // tensors of copies in memory, at most
   // Copies that the stable version runs too, so that both are timed under the same conditions. 0: none.
   double control_per_second = 20;
