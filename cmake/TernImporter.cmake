@@ -39,6 +39,9 @@ function(tern_importer format)
   tern_uses_interface(${module})
   tern_permit_long_strings(${module})
   tern_unite(${module} EXCEPT "/(aten|ops|script)/")  # several converters of operators have the same name
+  if(NOT format STREQUAL onnx)  # an importer runs once per model, and the time to load ONNX models is measured
+    tern_compile_quickly(${module})
+  endif()
   if(NOT arg_TEST_ONLY)
     set_property(GLOBAL APPEND PROPERTY TERN_FORMATS ${format})
   endif()
