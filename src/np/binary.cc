@@ -80,7 +80,8 @@ Store Logical(BinaryKind kind, const Array& a, const Array& b) {
 
 Store Bitwise(BinaryKind bits, BinaryKind bools, const Array& a, const Array& b) {
   const Type type = PromotedOf(a, b);
-  if (IsFloating(type)) Fail("bits of floats: ", In(a).Describe(), " and ", In(b).Describe());
+  if (IsFloating(type))
+    Fail("bitwise functions do not take floats: ", In(a).Describe(), " and ", In(b).Describe());
   return Run(type == Type::kBool ? bools : bits, Load(a, b, type), type);
 }
 
@@ -235,7 +236,7 @@ namespace {
 
 Store Shift(const Array& a, const Array& b, bool left) {
   const Type type = NumberType(a, b);
-  if (IsFloating(type)) Fail("shifts of floats: ", In(a).Describe(), " and ", In(b).Describe());
+  if (IsFloating(type)) Fail("shifts do not take floats: ", In(a).Describe(), " and ", In(b).Describe());
   const int64_t bits = Width(type) * 8;
   return EachInteger(Load(a, b, type), type, [=](int64_t u, int64_t v) -> int64_t {
     if (v < 0 || v >= bits) return left || u >= 0 ? 0 : -1;

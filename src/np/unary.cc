@@ -151,7 +151,7 @@ Array logical_not(const Array& a) {
 Array bitwise_not(const Array& a) {
   return Make([&] {
     const Store& x = In(a);
-    if (IsFloating(x.dtype())) Fail("bits of floats: ", x.Describe());
+    if (IsFloating(x.dtype())) Fail("bitwise functions do not take floats: ", x.Describe());
     return Kernel(x.dtype() == Type::kBool ? UnaryKind::kNot : UnaryKind::kBitwiseNot, x, x.dtype());
   });
 }

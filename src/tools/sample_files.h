@@ -4,7 +4,7 @@
 
 namespace tern::tools {
 
-// The same as quantize::OpenSamples.
+// Like quantize::OpenSamples, for every format that --input reads.
 Result<std::unique_ptr<compress::Samples>> OpenSamples(const std::string& path, const Graph& graph,
                                                        const data::ImageOptions& pictures, int64_t limit = 0);
 // The same as quantize::PreprocessOf, for the option --preprocess.

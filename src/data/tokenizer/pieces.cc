@@ -29,8 +29,8 @@ ByteSpan Pieces::SpanAt(size_t i) const {
 
 namespace {
 
-// In MergedWithPrevious, a match joins the segment before it, unless that segment is also a match.
-// MergedWithNext does the same from the end. The first segment in that direction is not changed.
+// In MergedWithPrevious (`forward`), a match joins the segment before it. In MergedWithNext, it joins the
+// segment after it. A match beside another match, or with no segment to join, stays a segment of its own.
 void MergePieces(std::vector<Segment>& segments, bool forward) {
   std::vector<Segment> out;
   bool previous_match = false;

@@ -10,7 +10,8 @@
 namespace tern::server {
 namespace {
 
-// Triton's words, then the numbers. `have` is the number of elements in the request, as text.
+// The message begins with Triton's text and ends with the two numbers of elements. `have` is the number in
+// the request, or "more" or "fewer" if the elements were not all counted.
 Status WrongCount(const WireTensor& tensor, const std::string& have) {
   return InvalidArgument("Failed to parse 'data' field: shape does not match true shape; the shape [",
                          Join(tensor.dims, ","), "] of input '", tensor.name, "' has ",
@@ -178,7 +179,7 @@ Result<uint64_t> ElementCount(std::string_view name, const Dims& dims) {
   if (overflow)
     return InvalidArgument("invalid shape for input '", name,
                            "': it causes total element count to exceed maximum size of ", INT64_MAX);
-  if (count > INT64_MAX / 8)  // no element has more than 8 bytes
+  if (count > INT64_MAX / 8)  // no element of a fixed size has more than 8 bytes
     return InvalidArgument("byte size overflow for input '", name, "': its shape has ", count, " elements");
   return count;
 }

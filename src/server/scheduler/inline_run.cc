@@ -1,5 +1,5 @@
-// Executions on the thread that received the request, for models whose execution takes less time than a
-// thread switch.
+// Executions on the thread that received the request, for models whose last executions took less than
+// the limit (--inline-below-us).
 #include "base/pause.h"
 #include "server/scheduler/model_runner.h"
 
@@ -35,8 +35,8 @@ bool ModelRunner::FitsInline(size_t calls) const {
 }
 
 // Marks an idle instance as busy with the request and returns its index. Returns -1 if there is no idle
-// instance. Sets `give_up` if the caller must not wait for an idle instance, because the model drains or
-// other requests are queued.
+// instance or `give_up` is set. Sets `give_up` if the caller must not wait for an idle instance, because the
+// model drains or other requests are queued.
 int ModelRunner::ClaimInline(const QueuedCallPtr& queued, bool& give_up) {
   const std::lock_guard lock(mutex_);
   give_up = draining_ || feeder_->size() > 0;

@@ -1,4 +1,4 @@
-// Converts reductions, softmax and normalizations.
+// Converts reductions, cumulative sums, top-k, softmax and normalizations.
 #include <algorithm>
 
 #include "import/tflite/ops/emit.h"
@@ -76,7 +76,8 @@ Status L2Normalization(LiteNode& n) {
   return {};
 }
 
-// Sums over `radius` channels on each side. Tern's alpha is divided by the number of channels.
+// Sums the squares of 2 * radius + 1 channels. Lrn divides alpha by this number, so alpha is multiplied by it
+// here.
 Status LocalResponseNormalization(LiteNode& n) {
   const auto& o = n.Options<fb::LocalResponseNormalizationOptions>();
   if (o.radius() < 0 || o.radius() > 1 << 20) return n.Bad("the radius is ", o.radius());

@@ -25,9 +25,11 @@ const Pickled* Part(const Pickled* example, size_t i) {
 }  // namespace
 
 bool Inputs::Given(const std::string& name) const {
-  const auto at = given_.lower_bound(name);
-  if (at == given_.end()) return false;
-  return at->first == name || StartsWith(at->first, name + "_") || StartsWith(at->first, name + ".");
+  const auto begins = [&](const std::string& prefix) {
+    const auto at = given_.lower_bound(prefix);
+    return at != given_.end() && StartsWith(at->first, prefix);
+  };
+  return given_.contains(name) || begins(name + "_") || begins(name + ".");
 }
 
 Result<KeywordItems> Inputs::Arguments(Interpreter& in, const Function& forward) {
@@ -120,7 +122,7 @@ Item Inputs::Number(const std::string& name, DType dtype) {
   return Item(Arg::Computed(graph_.AddInput(name, Type::TensorOf(dtype, Shape(std::vector<Dim>{})))));
 }
 
-// Only the first dim becomes a symbol, because it usually is the batch. The code of a traced model often
+// At most the first dim becomes a symbol, because it usually is the batch. The code of a traced model often
 // contains the other sizes of the example as constants.
 Type Inputs::FromExample(const std::string& name, const Pickled& example) const {
   Shape shape = Shape::Of(example.dims);

@@ -50,7 +50,8 @@ class Inputs : public InputSource {
   Inputs(Graph& graph, const GivenTypes& given, const Pickled* traced, const Assumptions& assumptions)
       : graph_(graph), given_(given), traced_(traced), assumptions_(assumptions), hints_(assumptions.hints) {}
 
-  // Makes the arguments of forward. A parameter with a default becomes an input only if the caller names it.
+  // Makes the arguments of forward. A parameter with a default becomes an input only if the caller names it
+  // or the example has a value for it.
   Result<KeywordItems> Arguments(Interpreter& in, const Function& forward);
 
   Result<Item> DictInput(const std::string& parameter, const std::string& key) override;
@@ -72,7 +73,8 @@ class Inputs : public InputSource {
                         int depth);
   Item Number(const std::string& name, DType dtype);
   Item NewInput(const std::string& name, const Pickled* example);
-  // Returns whether the caller describes this input, or an input whose name starts with this name.
+  // Returns whether the caller describes this input, or an input whose name is this name followed by _ or a
+  // dot.
   bool Given(const std::string& name) const;
   Type FromExample(const std::string& name, const Pickled& example) const;
   void Decide(const TensorVar* tensor, const Use& use);
