@@ -102,6 +102,18 @@ TEST(Np, RefusesImpossibleShapes) {
   EXPECT_FALSE(zeros({2}, DType::kF16).ok());
 }
 
+// The direction that I - 11^T / n lacks has a length of n^-1/2 along each axis.
+TEST(Np, SvdCompletesSpreadDirections) {
+  for (const int64_t n : {101, 128, 200}) {
+    const Array spread = full({n, n}, 1.0 / static_cast<double>(n));
+    for (const Array& a : {eye(n) - spread, spread}) {
+      const linalg::Svd svd = linalg::svd(a);
+      EXPECT_TRUE(allclose(matmul(svd.u.T(), svd.u), eye(n), 0, 1e-12)) << n;
+      EXPECT_TRUE(allclose(matmul(svd.u * svd.s, svd.vh), a, 0, 1e-12)) << n;
+    }
+  }
+}
+
 TEST(Np, Operators) {
   const Array a = arange(4), b = array<int64_t>({3, 2, 1, 0});
   EXPECT_TRUE(array_equal(a + b, full({4}, 3)));
