@@ -102,6 +102,14 @@ TEST(Np, RefusesImpossibleShapes) {
   EXPECT_FALSE(zeros({2}, DType::kF16).ok());
 }
 
+TEST(Np, BincountRefusesMoreCountsThanMemoryHolds) {
+  for (const int64_t value : {INT64_MAX, int64_t{1} << 50}) {
+    const Array counts = bincount(array<int64_t>({1, value}));
+    EXPECT_NE(counts.status().message().find(std::to_string(value)), std::string::npos) << counts.str();
+    EXPECT_NE(bincount(arange(3), value).status().message().find(std::to_string(value)), std::string::npos);
+  }
+}
+
 // The direction that I - 11^T / n lacks has a length of n^-1/2 along each axis.
 TEST(Np, SvdCompletesSpreadDirections) {
   for (const int64_t n : {101, 128, 200}) {
