@@ -110,6 +110,13 @@ TEST(Np, BincountRefusesMoreCountsThanMemoryHolds) {
   }
 }
 
+TEST(Np, SplitRefusesAxesThatDoNotExist) {
+  for (const int64_t axis : {-3, 2})
+    for (const Array& part : split(ones({4, 6}), Shape{2}, axis))
+      EXPECT_EQ(part.status().message(), StrCat("axis ", axis, " does not exist; there are 2 axes"));
+  EXPECT_EQ(split(ones({4, 6}), Shape{2}, -2)[1].shape(), (Shape{2, 6}));
+}
+
 // The direction that I - 11^T / n lacks has a length of n^-1/2 along each axis.
 TEST(Np, SvdCompletesSpreadDirections) {
   for (const int64_t n : {101, 128, 200}) {
