@@ -117,6 +117,14 @@ TEST(Np, SplitRefusesAxesThatDoNotExist) {
   EXPECT_EQ(split(ones({4, 6}), Shape{2}, -2)[1].shape(), (Shape{2, 6}));
 }
 
+TEST(Np, PaddingTakesNoMemoryBesideTheResult) {
+  const int64_t wide = int64_t{1} << 42;
+  for (const char* mode : {"edge", "reflect", "symmetric", "wrap"})
+    EXPECT_EQ(pad(zeros({3, 0}), {{wide, 0}, {0, 0}}, mode).shape(), (Shape{wide + 3, 0})) << mode;
+  for (const char* mode : {"edge", "reflect", "symmetric", "wrap"})
+    EXPECT_FALSE(pad(ones({3}), {{int64_t{1} << 46, 0}}, mode).ok()) << mode;
+}
+
 // The direction that I - 11^T / n lacks has a length of n^-1/2 along each axis.
 TEST(Np, SvdCompletesSpreadDirections) {
   for (const int64_t n : {101, 128, 200}) {
