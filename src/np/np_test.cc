@@ -125,6 +125,16 @@ TEST(Np, PaddingTakesNoMemoryBesideTheResult) {
     EXPECT_FALSE(pad(ones({3}), {{int64_t{1} << 46, 0}}, mode).ok()) << mode;
 }
 
+TEST(Np, TrianglesOfExtremeDiagonals) {
+  const Array a = ones({3, 2});
+  for (const int64_t k : {INT64_MAX, INT64_MAX - 1, int64_t{3}}) {
+    EXPECT_TRUE(array_equal(tril(a, k), a)) << k;
+    EXPECT_TRUE(array_equal(triu(a, k), zeros({3, 2}))) << k;
+    EXPECT_TRUE(array_equal(tril(a, -k - 1), zeros({3, 2}))) << k;
+    EXPECT_TRUE(array_equal(triu(a, -k - 1), a)) << k;
+  }
+}
+
 // The direction that I - 11^T / n lacks has a length of n^-1/2 along each axis.
 TEST(Np, SvdCompletesSpreadDirections) {
   for (const int64_t n : {101, 128, 200}) {
