@@ -29,7 +29,7 @@ class Runner:
         self.program, self.options = program, options
         self.lock = threading.Lock()
         self.indices = [source for _, source in program.weights if isinstance(source, int)]
-        self.variants = []  # in the order in which they were loaded
+        self.variants = []  # in the order of their last use
         self.current = None
         self.verified = not verify
 
@@ -54,12 +54,13 @@ class Runner:
         with self.lock:
             for variant in self.variants:
                 if variant.matches(args):
+                    self.variants.remove(variant)
                     break
             else:
                 weights = [args[index] for index in self.indices]
                 self.variants = [v for v in self.variants if not v.shares_memory(weights)][-MAX_VARIANTS + 1:]
                 variant = _Variant(self.indices, weights, self._load(args))
-                self.variants.append(variant)
+            self.variants.append(variant)
             self.current = variant
             return variant
 
