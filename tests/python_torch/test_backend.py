@@ -165,6 +165,19 @@ class Weights(Case):
             counts.append(len(loads))
         self.assertEqual(counts, [1, 2, 2, 3, 3, 4])
 
+    def test_nan_in_weights_made_in_inference_mode(self):
+        loads = self.loads()
+        for dtype in (torch.float32, torch.bfloat16):
+            with torch.inference_mode():
+                model, x = nn.Linear(2, 2, bias=False).to(dtype), torch.ones(1, 2, dtype=dtype)
+                model.weight.copy_(torch.tensor([[float("nan"), 1], [0, 0]]))
+                run = compiled(model)
+                for _ in range(3):
+                    torch.testing.assert_close(run(x), model(x), equal_nan=True)
+            self.assertEqual(len(loads), 1)
+            loads.clear()
+            torch._dynamo.reset()
+
     def test_weights_are_loaded_once(self):
         loads = self.loads()
         model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
