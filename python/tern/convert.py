@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .errors import InvalidArgument
+from .errors import InvalidArgument, InvalidType
 
 
 def to_array(value, dtype, what):
@@ -10,7 +10,7 @@ def to_array(value, dtype, what):
 
     Fails if the conversion would lose more than precision: floats do not become ints, and ints must be in range.
     """
-    array = _from_torch(value, dtype) if type(value).__module__ == "torch" else np.asarray(value)
+    array = _from_torch(value, dtype, what) if type(value).__module__ == "torch" else np.asarray(value)
     if array.dtype.kind == "O":
         array = np.asarray(array.tolist())  # numbers in a column of Python objects
     if array.dtype == dtype:
@@ -21,7 +21,7 @@ def to_array(value, dtype, what):
             raise InvalidArgument(f"{what}: the values {array.min()} to {array.max()} are not in the range of {dtype}")
     elif array.size and not (array.dtype.kind == "b" if limits else np.can_cast(array.dtype, dtype, "same_kind")
                              or array.dtype.kind in "fiu" and dtype.kind not in "biufcSUO"):  # a float of ml_dtypes
-        raise InvalidArgument(f"{what} takes {dtype}, got {array.dtype} values; convert them first")
+        raise InvalidType(f"{what} takes {dtype}, got {array.dtype} values; convert them first")
     return array.astype(dtype)
 
 
@@ -35,15 +35,17 @@ def _limits(dtype):
     return None
 
 
-def _from_torch(tensor, dtype):
-    """Returns a torch tensor as an array. A bfloat16 tensor becomes float32, because numpy lacks bfloat16.
+def _from_torch(tensor, dtype, what):
+    """Returns a torch tensor as an array.
 
-    If `dtype` has 2 bytes and is not float16, the array instead has the bits of the bfloat16 tensor.
+    A bfloat16 tensor keeps its type if `dtype` is bfloat16. For other floats it becomes float32, because numpy lacks bfloat16.
     """
     tensor = tensor.detach().cpu().contiguous()
     if str(tensor.dtype) != "torch.bfloat16":
         return tensor.numpy()
-    if dtype.itemsize == 2 and dtype.kind != "f":
+    if dtype.kind == "b" or _limits(dtype) is not None:
+        raise InvalidType(f"{what} takes {dtype}, got a bfloat16 tensor; convert it first")
+    if dtype.name == "bfloat16":
         import torch
         return tensor.view(torch.uint16).numpy().view(dtype)
     return tensor.float().numpy()

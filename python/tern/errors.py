@@ -9,6 +9,10 @@ class InvalidArgument(Error, ValueError):
     """A mistake of the caller: a wrong name, shape, element type or option."""
 
 
+class InvalidType(InvalidArgument, TypeError):
+    """Elements of a type that is not converted to the type of the input."""
+
+
 class InvalidModel(Error, ValueError):
     """The model is damaged or contradicts itself."""
 

@@ -9,14 +9,13 @@ Result<Answer> AnswerOf(const Tensor& scores, int64_t correct) {
   if (!IsFloat(scores.dtype()) || scores.size() < 1 || scores.rank() < 1 || scores.dim(-1) != scores.size())
     return InvalidArgument("a classifier's output must be one row of float scores, got ", scores.Describe());
   const std::vector<double> values = ToDoubles(scores);
-  if (correct >= scores.size() || correct < -1)
+  if (correct >= scores.size() || correct < 0)
     return InvalidArgument("the label ", correct, " is not one of the ", scores.size(), " classes");
   Answer answer;
   for (size_t i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) return InvalidArgument("the score of class ", i, " is NaN");
     if (values[i] > values[static_cast<size_t>(answer.label)]) answer.label = static_cast<int64_t>(i);
   }
-  if (correct < 0) return answer;
   const double wanted = values[static_cast<size_t>(correct)];
   for (size_t i = 0; i < values.size(); ++i)
     answer.better += values[i] > wanted || (values[i] == wanted && static_cast<int64_t>(i) < correct);

@@ -11,11 +11,11 @@ namespace tern::compress {
 // The answer of a classifier to one sample.
 struct Answer {
   int64_t label = 0;   // the class with the largest score, or the first of several
-  int64_t better = 0;  // number of classes that rank before the correct one; 0 if that is not known
+  int64_t better = 0;  // number of classes that rank before the correct one
 };
 
-// `scores` is a vector of floats, or a matrix of floats with one row. `correct` is the correct class, or -1
-// if it is not known. Fails if there are no scores, a score is NaN, or `correct` is not one of the classes.
+// `scores` is a vector of floats, or a matrix of floats with one row. `correct` is the correct class. Fails
+// if there are no scores, a score is NaN, or `correct` is not one of the classes.
 Result<Answer> AnswerOf(const Tensor& scores, int64_t correct);
 
 struct Accuracy {

@@ -12,6 +12,7 @@ TEST(Paired, AnswersRankTheCorrectClass) {
   EXPECT_EQ(AnswerOf(scores, 2)->better, 1);  // an equal score of a lower class ranks before
   EXPECT_EQ(AnswerOf(scores, 0)->better, 3);
   EXPECT_FALSE(AnswerOf(scores, 4).ok());
+  EXPECT_FALSE(AnswerOf(scores, -1).ok());  // an unknown class would count as correct
   EXPECT_FALSE(AnswerOf(Tensor::Of(DType::kF32, {2, 2}, {1, 2, 3, 4}), 0).ok());
   EXPECT_FALSE(AnswerOf(Tensor::Of(DType::kF32, {0}, {}), 0).ok());
 }

@@ -99,6 +99,38 @@ Status Rename(const std::string& from, const std::string& to) {
   return IoError("cannot write '", to, "': ", std::strerror(errno));
 }
 
+// A file of the target's folder that a staged file replaces, or is to replace.
+struct Replaced {
+  std::string path;
+  std::string former;  // a name of the former file in the hidden folder; empty if there was none
+  bool moved = false;  // the staged file is at `path`
+};
+
+// Gives the file at `path` a second name, or moves it there where the file system has no hard links. Does
+// nothing if there is no file, or a directory, which rename does not replace by a file.
+Status KeepFormer(const std::string& path, const std::string& name, Replaced& replaced) {
+  std::error_code ignored;
+  const fs::file_status status = fs::symlink_status(path, ignored);
+  if (!fs::exists(status) || fs::is_directory(status)) return {};
+  if (link(path.c_str(), name.c_str()) != 0 && std::rename(path.c_str(), name.c_str()) != 0)
+    return IoError("cannot replace '", path, "': ", std::strerror(errno));
+  replaced.former = name;
+  return {};
+}
+
+Status Replace(const std::string& from, Replaced& replaced) {
+  TERN_TRY(KeepFormer(replaced.path, from + ".old", replaced));
+  TERN_TRY(Rename(from, replaced.path));
+  replaced.moved = true;
+  return {};
+}
+
+Status PutBack(const Replaced& replaced) {
+  if (!replaced.former.empty()) return Rename(replaced.former, replaced.path);
+  if (replaced.moved) unlink(replaced.path.c_str());
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -168,8 +200,13 @@ Staging::~Staging() {
   if (folder_.empty()) return;
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+  Release();
+}
+
+void Staging::Release() {
   Forget(folder_);
   for (const char* suffix : kStaged) Forget(file_ + suffix);
+  folder_.clear();
 }
 
 Status Staging::Commit() {
@@ -178,9 +215,19 @@ Status Staging::Commit() {
   for (const auto& entry : fs::directory_iterator(folder_, error)) files.push_back(entry.path());
   if (error) return IoError("cannot write '", target_, "': ", error.message());
   const fs::path to = fs::path(target_).parent_path();
+  Status status;
+  std::vector<Replaced> replaced;
   for (const fs::path& file : files)
-    if (file != file_) TERN_TRY(Rename(file.string(), (to / file.filename()).string()));
-  return Rename(file_, target_);
+    if (status.ok() && file != file_)
+      status = Replace(file.string(), replaced.emplace_back(Replaced{(to / file.filename()).string(), {}}));
+  if (status.ok()) status = Rename(file_, target_);
+  if (status.ok()) return status;
+  std::string lost;
+  for (const Replaced& r : replaced)
+    if (!PutBack(r).ok()) lost += StrCat("; the former '", r.path, "' is now '", r.former, "'");
+  if (lost.empty()) return status;
+  Release();  // the former files are nowhere else
+  return IoError(status.message(), lost);
 }
 
 void RemovePendingFiles() {

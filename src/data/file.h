@@ -21,8 +21,9 @@ Status MakeFolders(const std::string& path);
 // A temporary hidden folder for writers that open files themselves. Beside(path) creates the folder beside
 // the target. The target is `path`. If `path` is a symbolic link, the target is the file that it points to. A
 // writer then writes to path(), which has the name of the target, and to other files in the hidden folder.
-// Commit moves all files to the folder of the target, and path() last. The destructor removes the hidden
-// folder and the files that are still in it.
+// Commit moves all files to the folder of the target, and path() last. If one cannot be moved, it puts back
+// the files that it replaced and removes the new ones. The destructor removes the hidden folder and the files
+// that are still in it.
 class Staging {
  public:
   static Result<Staging> Beside(const std::string& path);
@@ -35,6 +36,8 @@ class Staging {
  private:
   Staging(std::string target, std::string folder, std::string file)
       : target_(std::move(target)), folder_(std::move(folder)), file_(std::move(file)) {}
+  void Release();  // the hidden folder stays
+
   std::string target_, folder_, file_;
 };
 

@@ -59,6 +59,56 @@ TEST_F(FileTest, StagesUntilCommitted) {
   EXPECT_EQ(*ReadFile(path + ".data"), "weights");
 }
 
+TEST_F(FileTest, FailedCommitPutsFilesBack) {
+  const std::string path = folder_ + "/m.onnx";
+  fs::create_directory(path);  // no file can be moved there
+  const auto commit = [&] {
+    auto staging = Staging::Beside(path);
+    EXPECT_TRUE(staging.ok());
+    EXPECT_TRUE(WriteFile(staging->path(), "new model").ok());
+    EXPECT_TRUE(WriteFile(staging->path() + ".data", "new weights").ok());
+    return staging->Commit();
+  };
+  EXPECT_EQ(commit().code(), Code::kIo);
+  EXPECT_EQ(Count(), 1u);
+  ASSERT_TRUE(WriteFile(path + ".data", "old weights").ok());
+  EXPECT_EQ(commit().code(), Code::kIo);
+  EXPECT_EQ(*ReadFile(path + ".data"), "old weights");
+  EXPECT_EQ(fs::hard_link_count(path + ".data"), 1u);
+  EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(FileTest, FailedCommitKeepsTheModelAndFolders) {
+  const std::string path = folder_ + "/m.onnx";
+  ASSERT_TRUE(WriteFile(path, "old model").ok());
+  fs::create_directory(path + ".data");
+  ASSERT_TRUE(WriteFile(path + ".data/a", "kept").ok());
+  {
+    auto staging = Staging::Beside(path);
+    ASSERT_TRUE(staging.ok());
+    ASSERT_TRUE(WriteFile(staging->path(), "new model").ok());
+    ASSERT_TRUE(WriteFile(staging->path() + ".data", "new weights").ok());
+    EXPECT_EQ(staging->Commit().code(), Code::kIo);
+  }
+  EXPECT_EQ(*ReadFile(path), "old model");
+  EXPECT_EQ(*ReadFile(path + ".data/a"), "kept");
+  EXPECT_EQ(Count(), 2u);
+}
+
+TEST_F(FileTest, CommitReplacesModelAndData) {
+  const std::string path = folder_ + "/m.onnx";
+  for (const std::string name : {"one", "two"}) {
+    auto staging = Staging::Beside(path);
+    ASSERT_TRUE(staging.ok());
+    ASSERT_TRUE(WriteFile(staging->path(), name).ok());
+    ASSERT_TRUE(WriteFile(staging->path() + ".data", name).ok());
+    ASSERT_TRUE(staging->Commit().ok());
+  }
+  EXPECT_EQ(*ReadFile(path), "two");
+  EXPECT_EQ(*ReadFile(path + ".data"), "two");
+  EXPECT_EQ(Count(), 2u);
+}
+
 TEST_F(FileTest, WritesThroughLinks) {
   fs::create_directory(folder_ + "/far");
   const std::string link = folder_ + "/link", file = folder_ + "/far/file";

@@ -127,10 +127,10 @@ Array diag(const Array& a, int64_t k) {
 }
 
 Array tril(const Array& a, int64_t k) {
-  return Make([&] { return Masked(a, [k](int64_t i, int64_t j) { return j <= i + k; }); });
+  return Make([&] { return Masked(a, [k](int64_t i, int64_t j) { return j - i <= k; }); });
 }
 Array triu(const Array& a, int64_t k) {
-  return Make([&] { return Masked(a, [k](int64_t i, int64_t j) { return j >= i + k; }); });
+  return Make([&] { return Masked(a, [k](int64_t i, int64_t j) { return j - i >= k; }); });
 }
 Array tri(int64_t rows, int64_t columns, int64_t k, DType dtype) {
   return tril(ones({rows, columns == none ? rows : columns}, dtype), k);

@@ -40,23 +40,23 @@ std::vector<int64_t> OrderOf(const std::vector<double>& values, bool descending)
   return order;
 }
 
-// Replaces row `i` by a vector of length 1 that is orthogonal to the rows before it. Starts from unit
-// vectors.
+// Replaces row `i` by a vector of length 1 that is orthogonal to the rows before it. Starts from the unit
+// vector of which most is left outside their span: a length of at least sqrt(1 - i / columns).
 void Complete(Matrix& rows, int64_t i) {
-  for (int64_t unit = 0; unit < rows.columns; ++unit) {
-    double* v = rows.row(i);
-    std::fill(v, v + rows.columns, 0.0);
-    v[unit] = 1;
-    for (int pass = 0; pass < 2; ++pass)
-      for (int64_t j = 0; j < i; ++j) {
-        const double d = Dot(v, rows.row(j), rows.columns);
-        for (int64_t c = 0; c < rows.columns; ++c) v[c] -= d * rows.at(j, c);
-      }
-    const double length = std::sqrt(Dot(v, v, rows.columns));
-    if (length < 0.1) continue;
-    for (int64_t c = 0; c < rows.columns; ++c) v[c] /= length;
-    return;
-  }
+  double* v = rows.row(i);
+  std::fill(v, v + rows.columns, 0.0);
+  for (int64_t j = 0; j < i; ++j)
+    for (int64_t c = 0; c < rows.columns; ++c) v[c] += rows.at(j, c) * rows.at(j, c);
+  const int64_t unit = std::min_element(v, v + rows.columns) - v;
+  std::fill(v, v + rows.columns, 0.0);
+  v[unit] = 1;
+  for (int pass = 0; pass < 2; ++pass)
+    for (int64_t j = 0; j < i; ++j) {
+      const double d = Dot(v, rows.row(j), rows.columns);
+      for (int64_t c = 0; c < rows.columns; ++c) v[c] -= d * rows.at(j, c);
+    }
+  const double length = std::sqrt(Dot(v, v, rows.columns));
+  for (int64_t c = 0; c < rows.columns; ++c) v[c] /= length;
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
 // Functions that reorder or repeat elements: each axis of the result reads positions of an axis of the input.
 #include <algorithm>
-#include <numeric>
+#include <cstring>
 
 #include "np/rep.h"
 
 namespace tern::v1::np {
 namespace {
-
-Array Positions(const std::vector<int64_t>& at) { return array(at); }
 
 // Returns the position of the input that element `i` of a padded axis repeats. `i` is 0 at the first element
 // of the input, and negative in the padding before it.
@@ -19,11 +17,27 @@ int64_t PaddedSource(int64_t i, int64_t length, const std::string& mode) {
   return at < length ? at : (mode == "reflect" ? period - at : period - 1 - at);
 }
 
-Array PaddedAxis(const Array& a, int64_t axis, std::pair<int64_t, int64_t> width, const std::string& mode) {
-  const int64_t length = a.shape()[static_cast<size_t>(axis)];
-  std::vector<int64_t> at;
-  for (int64_t i = -width.first; i < length + width.second; ++i) at.push_back(PaddedSource(i, length, mode));
-  return take(a, Positions(at), axis);
+// Copies positions of an axis one by one, because a list of them could be larger than the result.
+Store PaddedAxis(const Store& x, int64_t axis, std::pair<int64_t, int64_t> width, const std::string& mode) {
+  const Along shape = AlongAxis(x.dims(), axis);
+  Dims dims = x.dims();
+  dims[static_cast<size_t>(axis)] += width.first + width.second;
+  Store y = New(x.dtype(), dims);
+  if (y.size() == 0) return y;
+  const size_t bytes = static_cast<size_t>(shape.inner * Width(x.dtype()));
+  const auto* from = static_cast<const char*>(x.raw());
+  auto* to = static_cast<char*>(y.raw());
+  const auto copy = [&](int64_t position, int64_t count) {
+    const size_t size = static_cast<size_t>(count) * bytes;
+    std::memcpy(to, from + static_cast<size_t>(position) * bytes, size);
+    to += size;
+  };
+  for (int64_t o = 0; o < shape.outer; ++o, from += static_cast<size_t>(shape.length) * bytes) {
+    for (int64_t i = -width.first; i < 0; ++i) copy(PaddedSource(i, shape.length, mode), 1);
+    copy(0, shape.length);
+    for (int64_t i = 0; i < width.second; ++i) copy(PaddedSource(shape.length + i, shape.length, mode), 1);
+  }
+  return y;
 }
 
 Array PaddedConstant(const Array& a, int64_t axis, std::pair<int64_t, int64_t> width, const Array& value) {
@@ -110,7 +124,7 @@ Array pad(const Array& a, const std::vector<std::pair<int64_t, int64_t>>& widths
       if (width.first + width.second == 0) continue;
       if (!constant && x.dims()[static_cast<size_t>(axis)] == 0)
         Fail("mode '", mode, "' needs elements along axis ", axis);
-      y = constant ? PaddedConstant(y, axis, width, fill) : PaddedAxis(y, axis, width, mode);
+      y = constant ? PaddedConstant(y, axis, width, fill) : Access::Of(PaddedAxis(In(y), axis, width, mode));
       In(y);
     }
     return In(y);

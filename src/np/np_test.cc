@@ -102,6 +102,51 @@ TEST(Np, RefusesImpossibleShapes) {
   EXPECT_FALSE(zeros({2}, DType::kF16).ok());
 }
 
+TEST(Np, BincountRefusesMoreCountsThanMemoryHolds) {
+  for (const int64_t value : {INT64_MAX, int64_t{1} << 50}) {
+    const Array counts = bincount(array<int64_t>({1, value}));
+    EXPECT_NE(counts.status().message().find(std::to_string(value)), std::string::npos) << counts.str();
+    EXPECT_NE(bincount(arange(3), value).status().message().find(std::to_string(value)), std::string::npos);
+  }
+}
+
+TEST(Np, SplitRefusesAxesThatDoNotExist) {
+  for (const int64_t axis : {-3, 2})
+    for (const Array& part : split(ones({4, 6}), Shape{2}, axis))
+      EXPECT_EQ(part.status().message(), StrCat("axis ", axis, " does not exist; there are 2 axes"));
+  EXPECT_EQ(split(ones({4, 6}), Shape{2}, -2)[1].shape(), (Shape{2, 6}));
+}
+
+TEST(Np, PaddingTakesNoMemoryBesideTheResult) {
+  const int64_t wide = int64_t{1} << 42;
+  for (const char* mode : {"edge", "reflect", "symmetric", "wrap"})
+    EXPECT_EQ(pad(zeros({3, 0}), {{wide, 0}, {0, 0}}, mode).shape(), (Shape{wide + 3, 0})) << mode;
+  for (const char* mode : {"edge", "reflect", "symmetric", "wrap"})
+    EXPECT_FALSE(pad(ones({3}), {{int64_t{1} << 46, 0}}, mode).ok()) << mode;
+}
+
+TEST(Np, TrianglesOfExtremeDiagonals) {
+  const Array a = ones({3, 2});
+  for (const int64_t k : {INT64_MAX, INT64_MAX - 1, int64_t{3}}) {
+    EXPECT_TRUE(array_equal(tril(a, k), a)) << k;
+    EXPECT_TRUE(array_equal(triu(a, k), zeros({3, 2}))) << k;
+    EXPECT_TRUE(array_equal(tril(a, -k - 1), zeros({3, 2}))) << k;
+    EXPECT_TRUE(array_equal(triu(a, -k - 1), a)) << k;
+  }
+}
+
+// The direction that I - 11^T / n lacks has a length of n^-1/2 along each axis.
+TEST(Np, SvdCompletesSpreadDirections) {
+  for (const int64_t n : {101, 128, 200}) {
+    const Array spread = full({n, n}, 1.0 / static_cast<double>(n));
+    for (const Array& a : {eye(n) - spread, spread}) {
+      const linalg::Svd svd = linalg::svd(a);
+      EXPECT_TRUE(allclose(matmul(svd.u.T(), svd.u), eye(n), 0, 1e-12)) << n;
+      EXPECT_TRUE(allclose(matmul(svd.u * svd.s, svd.vh), a, 0, 1e-12)) << n;
+    }
+  }
+}
+
 TEST(Np, Operators) {
   const Array a = arange(4), b = array<int64_t>({3, 2, 1, 0});
   EXPECT_TRUE(array_equal(a + b, full({4}, 3)));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/cpu_info.h"
 #include "np/radix.h"
 #include "np/rep.h"
 
@@ -161,10 +162,16 @@ Array bincount(const Array& a, int64_t minlength) {
     if (IsFloating(In(a).dtype()) || In(a).rank() != 1)
       Fail("bincount needs integers along one axis, got ", In(a).Describe());
     const Store x = Converted(In(a), Type::kI64);
+    const auto most = static_cast<int64_t>(MachineMemory() / sizeof(int64_t));
+    if (minlength > most)
+      Fail("bincount of at least ", minlength, " counts; the machine's memory holds ", most);
     int64_t length = std::max<int64_t>(minlength, 0);
     for (int64_t i = 0; i < x.size(); ++i) {
       const int64_t value = x.data<int64_t>()[i];
       if (value < 0) Fail("bincount of ", value);
+      if (value >= most)
+        Fail("bincount of ", value, " needs a count of every smaller value; the machine's memory holds ",
+             most);
       length = std::max(length, value + 1);
     }
     Store y = NewZeros(Type::kI64, {length});

@@ -247,15 +247,13 @@ Array hstack(const std::vector<Array>& arrays) {
 
 std::vector<Array> split(const Array& a, const Shape& positions, int64_t axis) {
   std::vector<Array> out;
-  const int64_t rank = a.ndim();
-  const int64_t along = axis < 0 ? axis + rank : axis;
-  for (size_t i = 0; i <= positions.size(); ++i) {
-    std::vector<Index> index(static_cast<size_t>(std::max<int64_t>(0, std::min(along, rank))),
-                             Index(Slice{}));
-    index.emplace_back(
-        Slice{i == 0 ? none : positions[i - 1], i == positions.size() ? none : positions[i], 1});
-    out.push_back(a.Get(index));
-  }
+  for (size_t i = 0; i <= positions.size(); ++i)
+    out.push_back(Make([&] {
+      std::vector<Index> index(static_cast<size_t>(Normal(axis, In(a).rank())), Index(Slice{}));
+      index.emplace_back(
+          Slice{i == 0 ? none : positions[i - 1], i == positions.size() ? none : positions[i], 1});
+      return In(a.Get(index));
+    }));
   return out;
 }
 

@@ -142,11 +142,44 @@ class Weights(Case):
             with torch.no_grad():
                 torch.testing.assert_close(run(layer, x), layer(x))
 
+    def replace(self, name, value):
+        """Replaces a name of the module `runner` until the test ends."""
+        self.addCleanup(setattr, tern.torch.runner, name, getattr(tern.torch.runner, name))
+        setattr(tern.torch.runner, name, value)
+
+    def loads(self):
+        """Returns a list that gets one element whenever a model is loaded."""
+        loads, original = [], tern.torch.runner.load
+        self.replace("load", lambda *args, **options: loads.append(1) or original(*args, **options))
+        return loads
+
+    def test_the_least_recently_used_weights_are_dropped(self):
+        loads = self.loads()
+        self.replace("MAX_VARIANTS", 2)
+        run = torch.compile(lambda layer, x: layer(x), backend="tern", options={"fallback": False})
+        first, second, third = (nn.Linear(4, 4) for _ in range(3))
+        x, counts = torch.randn(2, 4), []
+        for layer in (first, second, first, third, first, second):
+            with torch.no_grad():
+                torch.testing.assert_close(run(layer, x), layer(x))
+            counts.append(len(loads))
+        self.assertEqual(counts, [1, 2, 2, 3, 3, 4])
+
+    def test_nan_in_weights_made_in_inference_mode(self):
+        loads = self.loads()
+        for dtype in (torch.float32, torch.bfloat16):
+            with torch.inference_mode():
+                model, x = nn.Linear(2, 2, bias=False).to(dtype), torch.ones(1, 2, dtype=dtype)
+                model.weight.copy_(torch.tensor([[float("nan"), 1], [0, 0]]))
+                run = compiled(model)
+                for _ in range(3):
+                    torch.testing.assert_close(run(x), model(x), equal_nan=True)
+            self.assertEqual(len(loads), 1)
+            loads.clear()
+            torch._dynamo.reset()
+
     def test_weights_are_loaded_once(self):
-        loads = []
-        original = tern.torch.runner.load
-        tern.torch.runner.load = lambda *args, **options: loads.append(1) or original(*args, **options)
-        self.addCleanup(setattr, tern.torch.runner, "load", original)
+        loads = self.loads()
         model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
         model[1].weight = model[0].weight  # shared
         run = compiled(model)

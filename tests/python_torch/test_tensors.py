@@ -48,6 +48,14 @@ class Tensors(unittest.TestCase):
     def test_bf16_for_an_input_of_another_type(self):
         self.assertEqual(tern.load(graph("f32"))(torch.ones(3, 2, dtype=torch.bfloat16).t())["y"].tolist(), [[1.0] * 3] * 4)
 
+    def test_bf16_is_not_converted_to_integers(self):
+        x = torch.ones(3, 2, dtype=torch.bfloat16).t()
+        self.assertEqual(self.bf16(tern.load(graph("bf16"))(x)["y"]).tolist(), [[1.0] * 3] * 4)
+        for name in ("i16", "u16", "i32", "bool"):
+            for error in (TypeError, tern.InvalidArgument):
+                with self.assertRaisesRegex(error, "input 'x' takes [a-z]*[0-9]*, got a bfloat16 tensor; convert it first"):
+                    tern.load(graph(name))(x)
+
 
 class Exports(unittest.TestCase):
     def test_export_with_external_data(self):

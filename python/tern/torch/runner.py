@@ -14,6 +14,7 @@ MAX_VARIANTS = 64                 # sets of weights for which a model stays load
 MAX_ERROR, MAX_LOW_ERROR = 1e-2, 0.2  # relative errors that the first call accepts, for fp32 and for bf16 and fp16
 
 _BITS = {torch.bfloat16: np.uint16}  # types of torch that numpy lacks
+_INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
 
 
 class Runner:
@@ -29,7 +30,7 @@ class Runner:
         self.program, self.options = program, options
         self.lock = threading.Lock()
         self.indices = [source for _, source in program.weights if isinstance(source, int)]
-        self.variants = []  # in the order in which they were loaded
+        self.variants = []  # in the order of their last use
         self.current = None
         self.verified = not verify
 
@@ -54,12 +55,13 @@ class Runner:
         with self.lock:
             for variant in self.variants:
                 if variant.matches(args):
+                    self.variants.remove(variant)
                     break
             else:
                 weights = [args[index] for index in self.indices]
                 self.variants = [v for v in self.variants if not v.shares_memory(weights)][-MAX_VARIANTS + 1:]
                 variant = _Variant(self.indices, weights, self._load(args))
-                self.variants.append(variant)
+            self.variants.append(variant)
             self.current = variant
             return variant
 
@@ -94,7 +96,7 @@ class _Variant:
         The elements of tensors made in inference mode are compared, because torch does not count writes to such tensors.
         """
         return ([_state(args[index]) for index in self.indices] == self.state and
-                all(copy is None or torch.equal(copy, args[index]) for copy, index in zip(self.copies, self.indices)))
+                all(copy is None or _same_bits(copy, args[index]) for copy, index in zip(self.copies, self.indices)))
 
     def shares_memory(self, weights):
         return any(tensor is other for tensor, other in zip(self.weights, weights))
@@ -103,6 +105,14 @@ class _Variant:
 def _state(tensor):
     """Returns a key that changes when torch records a write to the elements. Writes through `tensor.data` or numpy are not recorded."""
     return tensor.data_ptr(), -1 if tensor.is_inference() else tensor._version
+
+
+def _same_bits(a, b):
+    """Returns whether two tensors have the same type, shape and bits. NaN equals NaN, and 0 differs from -0."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    bits = _INTEGERS.get(a.dtype.itemsize)
+    return torch.equal(a, b) if bits is None else torch.equal(a.view(bits), b.view(bits))
 
 
 def _feed(value):
