@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "generate/generate.h"
+#include "passes/batch/set_batch.h"
 #include "server/backend/engine_model.h"
 #include "server/backend/snapshot.h"
 #include "server/core/signatures.h"
@@ -89,6 +90,32 @@ bool Batchable(const Session& session) {
   return true;
 }
 
+// Returns whether a dim other than the first depends on the batch dim, as in a matrix that compares all
+// items.
+bool ComparesItems(const Session& session) {
+  const std::vector<const Value*> inputs = InputsOf(session);
+  for (const auto& values : {inputs, OutputsOf(session)})
+    for (const Value* value : values)
+      for (size_t i = 1; i < value->type.shape.dims.size(); ++i)
+        for (const Value* input : inputs)
+          if (Contains(value->type.shape.dims[i], *FreeDim(*input))) return true;
+  return false;
+}
+
+// Returns why the items of a batch may influence each other, or an empty text. The graph gets a fixed batch
+// and then another one, for which SetBatch checks every node. Dims of these sizes are rare.
+std::string ItemsMixed(const Graph& graph) {
+  const std::unique_ptr<Graph> copy = graph.Clone();
+  for (const int64_t batch : {61, 67})
+    if (const Status status = SetBatch(*copy, batch); !status.ok()) return status.message();
+  return {};
+}
+
+// Returns whether the configuration leaves the batch size and the tensors to the model.
+bool Open(const TernModelInfo& info) {
+  return info.max_batch_size == 0 && info.input_count == 0 && info.output_count == 0;
+}
+
 Status DescribeTensor(const Value& value, bool batched, void (*add)(TernDescription*, const TernTensorInfo*),
                       TernDescription* to) {
   if (!value.type.tensor())
@@ -154,19 +181,28 @@ Result<std::unique_ptr<EngineModel>> EngineModel::Create(const TernModelInfo& in
                                                          std::unique_ptr<Graph> graph) {
   TERN_ASSIGN(const SessionOptions options, OptionsOf(info));
   auto model = std::make_unique<EngineModel>();
+  if (Open(info)) model->items_mixed = ItemsMixed(*graph);
   TERN_ASSIGN(model->session, Session::Create(std::move(graph), options));
   return model;
 }
 
 Status EngineModel::Describe(const TernModelInfo& info, TernDescription* to) const {
-  const bool open = info.max_batch_size == 0 && info.input_count == 0 && info.output_count == 0;
-  const bool batchable = Batchable(*session);
+  const bool open = Open(info);
+  const bool batchable = Batchable(*session) && !(open && ComparesItems(*session));
   if (info.max_batch_size > 0 && !batchable)
     return InvalidArgument(
         "max_batch_size is ", info.max_batch_size,
         ", but the first dims of the model's inputs and outputs are not a common batch dim; "
         "set max_batch_size to 0");
-  if (open && batchable) Host().set_max_batch_size(to, kDefaultMaxBatch, 1);
+  if (open && batchable) {
+    Host().set_max_batch_size(to, kDefaultMaxBatch, items_mixed.empty());
+    if (!items_mixed.empty())
+      Host().log(
+          0,
+          StrCat("model '", info.name, "': requests are not batched together, because their items may ",
+                 "influence each other (", items_mixed, "); dynamic_batching in the configuration permits it")
+              .c_str());
+  }
   const bool batched = open ? batchable : info.max_batch_size > 0;
   TERN_TRY(DescribeAll(InputsOf(*session), info.inputs, info.input_count, batched, Host().add_input, to));
   return DescribeAll(OutputsOf(*session), info.outputs, info.output_count, batched, Host().add_output, to);

@@ -1,6 +1,7 @@
 // Models and instances of the built-in engine.
 #pragma once
 #include <memory>
+#include <string>
 
 #include "runtime/exec/session.h"
 #include "server/backend/host.h"
@@ -10,6 +11,8 @@ namespace tern::server {
 // A loaded model. Instances are clones of its session, so they share plans and weights.
 struct EngineModel {
   std::unique_ptr<Session> session;
+  std::string items_mixed;  // why the items of a batch may influence each other; empty: they do not, or it is
+                            // not known
 
   static Result<std::unique_ptr<EngineModel>> Load(const TernModelInfo& info);
   static Result<std::unique_ptr<EngineModel>> Create(const TernModelInfo& info, std::unique_ptr<Graph> graph);

@@ -71,7 +71,8 @@ TEST_F(EngineTest, SeesWhichModelsHaveNoBatchDim) {
   for (const char* text :
        {"graph @g(%x: f32[2,4]) -> (%y) { %y = Relu(%x) }",
         "graph @g(%x: f32[N,4], %z: f32[3,4]) -> (%y, %w) { %y = Relu(%x)\n %w = Relu(%z) }",
-        "graph @g(%x: f32[N,4], %z: f32[M,4]) -> (%y, %w) { %y = Relu(%x)\n %w = Relu(%z) }"}) {
+        "graph @g(%x: f32[N,4], %z: f32[M,4]) -> (%y, %w) { %y = Relu(%x)\n %w = Relu(%z) }",
+        "graph @g(%x: f32[N,4]) -> (%y) { %t = Transpose(%x) {perm=[1,0]}\n %y = MatMul(%x, %t) }"}) {
     config_ = ModelConfig();
     const Status status = LoadAll(text);
     ASSERT_TRUE(status.ok()) << status.ToString();
@@ -79,6 +80,24 @@ TEST_F(EngineTest, SeesWhichModelsHaveNoBatchDim) {
     EXPECT_FALSE(config_.batching);
     EXPECT_EQ(config_.inputs[0].dims.size(), 2u);
   }
+}
+
+TEST_F(EngineTest, DoesNotBatchRequestsWhoseItemsInfluenceEachOther) {
+  for (const char* text :
+       {"graph @g(%x: f32[N,4]) -> (%y) { %y = Softmax(%x) {axis=0} }",
+        "graph @g(%x: f32[N,4]) -> (%y) { %t = Transpose(%x) {perm=[1,0]}\n %s = MatMul(%x, %t)\n "
+        "%y = ArgReduce(%s) {axis=1, keep_dims=false} }"}) {
+    config_ = ModelConfig();
+    const Status status = LoadAll(text);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(config_.max_batch_size, 4) << "a client may send a batch of its own";
+    EXPECT_FALSE(config_.batching) << text;
+  }
+  config_ = ModelConfig();
+  config_.max_batch_size = 8;
+  config_.batching.emplace();
+  ASSERT_TRUE(LoadAll("graph @g(%x: f32[N,4]) -> (%y) { %y = Softmax(%x) {axis=0} }").ok());
+  EXPECT_TRUE(config_.batching) << "the configuration decides";
 }
 
 TEST_F(EngineTest, RefusesAConfigurationThatContradictsTheModel) {

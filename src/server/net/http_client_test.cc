@@ -1,5 +1,7 @@
 #include "server/net/http_client.h"
 
+#include <atomic>
+
 #include "server/net/fake_http_server.h"
 #include "server/net/test_support.h"
 
@@ -49,7 +51,7 @@ TEST(HttpClient, KeepsConnectionsOpen) {
 }
 
 TEST(HttpClient, SendsAgainWhenAnIdleConnectionHasEnded) {
-  int count = 0;
+  std::atomic<int> count = 0;
   FakeHttpServer server(
       [&](const std::string&) { return ++count == 2 ? "close:" : Answer(200, std::to_string(count)); });
   const auto client = Client();

@@ -164,6 +164,9 @@ inline std::shared_ptr<TestCall> IntCall(int32_t value, Dims dims = {1, 1}) {
 // Executions that call Pass wait until Open is called.
 class Gate {
  public:
+  Gate() = default;
+  Gate(const Gate&) = delete;
+  ~Gate() { const std::lock_guard lock(mutex_); }  // the last call of Pass may still be notifying
   void Open() {
     const std::lock_guard lock(mutex_);
     open_ = true;
