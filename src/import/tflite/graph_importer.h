@@ -22,6 +22,7 @@ struct ModelContext {
   Graph& graph;  // the top-level graph
   Resources resources;
   int64_t nodes_left = kMaxNodes;
+  std::vector<bool> assigns = {};  // per subgraph: whether it, or one that it calls, assigns variables
 };
 
 // What a subgraph's input or output is: a value, or a resource such as a variable.

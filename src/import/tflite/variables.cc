@@ -45,9 +45,37 @@ Status VisitSubgraph(ModelContext& context, int index, bool initialization) {
   return {};
 }
 
+// Visits each subgraph once, because many subgraphs may call the same one.
+std::vector<bool> AssigningSubgraphs(const Model& model) {
+  const auto count = static_cast<size_t>(model.subgraph_count());
+  std::vector<bool> assigns(count);
+  std::vector<std::vector<size_t>> callers(count);
+  std::vector<size_t> found;
+  const auto add = [&](size_t subgraph) {
+    if (!assigns[subgraph]) found.push_back(subgraph);
+    assigns[subgraph] = true;
+  };
+  for (size_t i = 0; i < count; ++i) {
+    const auto* operators = model.subgraph(static_cast<int>(i)).operators();
+    if (!operators) continue;
+    for (const fb::Operator* op : *operators) {
+      if (model.OperatorName(*op) == "ASSIGN_VARIABLE") add(i);
+      for (int called : CalledSubgraphs(*op))
+        if (called >= 0 && called < model.subgraph_count()) callers[static_cast<size_t>(called)].push_back(i);
+    }
+  }
+  while (!found.empty()) {
+    const size_t called = found.back();
+    found.pop_back();
+    for (size_t caller : callers[called]) add(caller);
+  }
+  return assigns;
+}
+
 }  // namespace
 
 Status FindVariables(ModelContext& context) {
+  context.assigns = AssigningSubgraphs(context.model);
   std::vector<bool> initialization(static_cast<size_t>(context.model.subgraph_count()));
   for (int i = 0; i < context.model.subgraph_count(); ++i) {
     const auto* operators = context.model.subgraph(i).operators();

@@ -7,7 +7,8 @@ namespace tern::tflite {
 // Returns the subgraphs that a control flow operator runs.
 std::vector<int> CalledSubgraphs(const fb::Operator& op);
 
-// Finds all variables of the model, their types, and which of them a run may change.
+// Finds all variables of the model, their types, which of them a run may change, and the subgraphs that
+// assign variables.
 Status FindVariables(ModelContext& context);
 // Adds a graph input for each variable that a run may change. The input has the variable's value before the
 // run.
