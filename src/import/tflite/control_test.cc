@@ -122,5 +122,39 @@ TEST(TensorFlowLiteControl, RefusesSubgraphsThatNestDeeplyOrCallThemselves) {
   ExpectError(loop, message);
 }
 
+// Reads a variable, adds x, and assigns the sum.
+Subgraph Sum(const std::vector<int32_t>& variable, const std::vector<int32_t>& x) {
+  return {{{"x", kF32, x}, {"handle", kResource}, {"before", kF32, variable}, {"after", kF32, x}},
+          {0},
+          {3},
+          {{kVarHandle, {}, {1}}, {kRead, {1}, {2}}, {kAdd, {2, 0}, {3}}, {kAssign, {1, 3}, {}}}};
+}
+
+// A layer with two filters and a memory of one step. Its state is a variable tensor.
+Subgraph Svdf(int rows, const std::vector<int32_t>& state) {
+  return {{{"x", kF32, {rows, 3}},
+           {"features", kF32, {2, 3}, false, true},
+           {"time", kF32, {2, 1}, false, true},
+           {"state", kF32, state, true},
+           {"y", kF32, {rows, 2}}},
+          {0},
+          {4},
+          {{kSvdf, {0, 1, 2, -1, 3}, {4}}}};
+}
+
+TEST(TensorFlowLiteControl, MakesVariablesStates) {
+  for (const Subgraph& subgraph : {Sum({2}, {2}), Svdf(2, {2, 2})}) {
+    const auto graph = load::ReadForTest(BytesOf({subgraph}));
+    ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+    EXPECT_TRUE(VerifyGraph(**graph).ok());
+    EXPECT_EQ((*graph)->states().size(), 1u);
+  }
+}
+
+TEST(TensorFlowLiteControl, RefusesVariablesWhoseTypeChanges) {
+  ExpectError({Sum({}, {2})}, "unsupported: 'variable sum' is f32[] before a run, but f32[2] after it");
+  ExpectError({Svdf(2, {1, 4})}, "unsupported: 'state' is f32[1,4] before a run, but f32[2,2] after it");
+}
+
 }  // namespace
 }  // namespace tern::tflite

@@ -1,5 +1,7 @@
 #include "import/tflite/graph_importer.h"
 
+#include "import/tflite/variables.h"
+
 namespace tern::tflite {
 namespace {
 
@@ -245,13 +247,14 @@ Result<Value*> GraphImporter::ReadVariable(int tensor, Builder& b) {
   return s.variable;
 }
 
-void GraphImporter::AddVariableStates() {
+Status GraphImporter::AddVariableStates() {
   std::vector<Value*> outputs = graph_.outputs();
   for (int tensor : used_variables_) {
-    graph_.AddState({slot(tensor).past, static_cast<int>(outputs.size()), -1});
-    outputs.push_back(slot(tensor).variable);
+    const Slot& s = slot(tensor);
+    TERN_TRY(AddState(graph_, info(tensor).name, s.past, s.variable, outputs));
   }
   graph_.SetOutputs(outputs);
+  return {};
 }
 
 }  // namespace tern::tflite

@@ -76,7 +76,7 @@ class GraphImporter {
   Result<Value*> ReadVariable(int tensor, Builder& b);
   void WriteVariable(int tensor, Value* real) { slots_[static_cast<size_t>(tensor)].variable = real; }
   // Adds a state per variable tensor to the graph's outputs.
-  void AddVariableStates();
+  Status AddVariableStates();
 
  private:
   struct Slot {

@@ -70,7 +70,7 @@ class MainImporter {
     AddVariables(importer_);
     TERN_TRY(importer_.Import(inputs));
     TERN_TRY(SetOutputs());
-    importer_.AddVariableStates();
+    TERN_TRY(importer_.AddVariableStates());
     return AddStates(importer_);
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/state.h"
+
 namespace tern::tflite {
 namespace {
 
@@ -114,6 +116,17 @@ void Initialize(GraphImporter& main, int resource, Value* value, Builder& b) {
   main.variables().Set(resource, b.Op("Where", {started, resources.at(resource).past, value}));
 }
 
+// LiteRT would let a variable change its shape between runs.
+Status AddState(Graph& graph, const std::string& name, Value* past, Value* present,
+                std::vector<Value*>& outputs) {
+  if (!MayBeState(past->type, present->type))
+    return Unsupported("'", name, "' is ", past->type.ToString(), " before a run, but ",
+                       present->type.ToString(), " after it; Tern supports only states that keep their type");
+  graph.AddState({past, static_cast<int>(outputs.size()), -1});
+  outputs.push_back(present);
+  return {};
+}
+
 Status AddStates(GraphImporter& main) {
   Resources& resources = main.context().resources;
   std::vector<Value*> outputs = main.graph().outputs();
@@ -121,10 +134,9 @@ Status AddStates(GraphImporter& main) {
   for (int i = 0; i < resources.size(); ++i) {
     Resource& variable = resources.at(i);
     if (!variable.past) continue;
-    main.graph().AddState({variable.past, static_cast<int>(outputs.size()), -1});
     Value* present = b.Op("Identity", {main.variables().Find(i)});
     present->name = variable.name + " after the run";
-    outputs.push_back(present);
+    TERN_TRY(AddState(main.graph(), variable.name, variable.past, present, outputs));
   }
   TERN_TRY(Status(b.status()));
   main.graph().SetOutputs(outputs);

@@ -17,5 +17,9 @@ void AddVariables(GraphImporter& main);
 Status AddStates(GraphImporter& main);
 // Assigns the first value of a variable, in an initialization that is executed once.
 void Initialize(GraphImporter& main, int resource, Value* value, Builder& b);
+// Makes `past` a state of the graph and adds its value after a run, `present`, to `outputs`. Fails if the
+// types differ. The error calls the state `name`.
+Status AddState(Graph& graph, const std::string& name, Value* past, Value* present,
+                std::vector<Value*>& outputs);
 
 }  // namespace tern::tflite
