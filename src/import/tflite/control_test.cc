@@ -120,6 +120,8 @@ TEST(TensorFlowLiteControl, RefusesSubgraphsThatNestDeeplyOrCallThemselves) {
   std::vector<Subgraph> loop = Chain(2, kWhile, false);
   loop[0].ops[0].first = loop[0].ops[0].second = 0;
   ExpectError(loop, message);
+  // Only the stack limits this depth.
+  ExpectError(Chain(200'000, kCall, false), message);
 }
 
 // Reads a variable, adds x, and assigns the sum.
