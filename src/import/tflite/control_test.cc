@@ -113,6 +113,12 @@ TEST(TensorFlowLiteControl, ReadsSubgraphsThatSeveralOperatorsCall) {
   }
 }
 
+// These would take 2^30 and 3^19 calls.
+TEST(TensorFlowLiteControl, RefusesModelsThatAreLargeOnceSubgraphsAreInlined) {
+  ExpectError(Chain(31, kCall, true), "operators and tensors once its subgraphs are inlined");
+  ExpectError(Chain(20, kWhile, false), "operators and tensors once its subgraphs are inlined");
+}
+
 TEST(TensorFlowLiteControl, RefusesSubgraphsThatNestDeeplyOrCallThemselves) {
   const std::string message = "subgraphs are nested deeper than 32, or call themselves";
   ExpectError(Chain(34, kCall, false), message);

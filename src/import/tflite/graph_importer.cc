@@ -7,7 +7,18 @@ namespace {
 
 bool IsComplexType(DType t) { return t == DType::kC64 || t == DType::kC128; }
 
+int64_t PartsOf(const fb::SubGraph& subgraph) {
+  return int64_t{subgraph.operators() ? subgraph.operators()->size() : 0} +
+         int64_t{subgraph.tensors() ? subgraph.tensors()->size() : 0};
+}
+
 }  // namespace
+
+int64_t PartsOf(const Model& model) {
+  int64_t sum = 0;
+  for (int i = 0; i < model.subgraph_count(); ++i) sum += PartsOf(model.subgraph(i));
+  return sum;
+}
 
 Value* Transposed(Builder& b, Value* v, const std::vector<int64_t>& perm) {
   return b.Op("Transpose", {v}, {{"perm", perm}});
@@ -45,6 +56,9 @@ Status GraphImporter::CheckCall(int subgraph, size_t inputs) const {
 }
 
 Status GraphImporter::Import(const std::vector<Operand>& inputs) {
+  if (!context_.parts.Count(PartsOf(proto())))
+    return Unsupported("the model has more than ", context_.parts.most(),
+                       " operators and tensors once its subgraphs are inlined");
   TERN_TRY(ReadTensors());
   for (size_t i = 0; i < inputs.size(); ++i) {
     Slot& s = slot(proto().inputs()->Get(static_cast<uint32_t>(i)));
@@ -94,8 +108,6 @@ Status GraphImporter::CheckOutputsAreNew(const LiteNode& node) const {
 }
 
 Status GraphImporter::ConvertNode(const fb::Operator& op, int index) {
-  if (--context_.nodes_left < 0)
-    return Unsupported("the model has more than ", kMaxNodes, " operators once its subgraphs are inlined");
   Builder builder(graph_);
   const std::string name = context_.model.OperatorName(op);
   LiteNode node(*this, op, name, builder);

@@ -68,10 +68,7 @@ Type InputType(const TensorInfo& info, const std::string& name) {
 class MainImporter {
  public:
   MainImporter(const Model& model, Graph& graph, int subgraph)
-      : model_(model),
-        graph_(graph),
-        context_{model, graph, {}, kMaxNodes},
-        importer_(context_, graph, subgraph, nullptr) {}
+      : model_(model), graph_(graph), context_{model, graph}, importer_(context_, graph, subgraph, nullptr) {}
 
   Status Import() {
     TERN_TRY(importer_.ReadTensors());
