@@ -86,6 +86,11 @@ TEST(TensorFlow, InlinesFunctions) {
   EXPECT_EQ((*graph)->NodeCount(), 8 + 1);
 }
 
+TEST(TensorFlow, FunctionsDoNotExplode) {
+  const std::string said = MessageOf(FunctionChain(40, 2));
+  EXPECT_NE(said.find("nodes once its functions are inlined"), std::string::npos) << said;
+}
+
 // Only the stack limits this depth.
 TEST(TensorFlow, RefusesDeepCalls) {
   const std::string said = MessageOf(FunctionChain(20'000, 1));
