@@ -151,6 +151,39 @@ TEST(Program, ReportsTheFirstErrorOfAPooling) {
   EXPECT_NE(graph.status().message().find("MatMul"), std::string::npos) << graph.status().message();
 }
 
+TEST(Program, RefusesBuffersWhoseShapeChanges) {
+  std::string program = ProgramOf(NodeOf("torch.ops.aten.relu.default", {{"self", "x"}}, "y"), "y");
+  const auto insert = [&](const std::string& before, const std::string& text) {
+    const size_t at = program.find(before);
+    ASSERT_NE(at, std::string::npos);
+    program.insert(at + before.size(), text);
+  };
+  const std::string y = "{\"as_tensor\":{\"name\":\"y\"}}";
+  insert("\"outputs\":[", y + ",");
+  insert("\"input_specs\":[", "{\"buffer\":{\"arg\":{\"name\":\"b\"},\"buffer_name\":\"sums\"}},");
+  insert("\"output_specs\":[", "{\"buffer_mutation\":{\"arg\":{\"name\":\"y\"},\"buffer_name\":\"sums\"}},");
+  const auto read = [&](const std::string& sizes, const std::string& strides) {
+    const std::string meta = "{\"dtype\":7,\"sizes\":[" + sizes + "],\"strides\":[" + strides +
+                             "],\"storage_offset\":{\"as_int\":0},\"layout\":7}";
+    const std::string config =
+        "{\"config\":{\"sums\":{\"path_name\":\"weight_0\",\"use_pickle\":false,\"tensor_meta\":" + meta +
+        "}}}";
+    return load::ReadForTest(ZipOf({{"archive_format", "pt2"},
+                                    {"models/model.json", program},
+                                    {"data/weights/weight_0", std::string(24, '\0')},
+                                    {"data/weights/model_weights_config.json", config}}));
+  };
+  const std::string two = "{\"as_int\":2}", three = "{\"as_int\":3}", one = "{\"as_int\":1}";
+  const auto graph = read(two + "," + three, three + "," + one);
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->states().size(), 1u);
+  const auto other = read(three, one);
+  ASSERT_FALSE(other.ok());
+  EXPECT_NE(other.status().message().find("the program writes f32[2,3] to the buffer 'sums' f32[3]"),
+            std::string::npos)
+      << other.status().message();
+}
+
 TEST(Program, RefusesDeepNesting) {
   std::string body = "{\"inputs\":[],\"outputs\":[],\"nodes\":[]}";
   for (int i = 0; i < 150; ++i)
