@@ -151,6 +151,32 @@ TEST(Program, ReportsTheFirstErrorOfAPooling) {
   EXPECT_NE(graph.status().message().find("MatMul"), std::string::npos) << graph.status().message();
 }
 
+std::string GraphArgument(const std::string& graph) {
+  return "{\"name\":\"\",\"arg\":{\"as_graph\":{\"name\":\"g\",\"graph\":" + graph + "}}}";
+}
+
+// The condition of each loop contains the next loop. The import reads a condition before the loop and in the
+// loop.
+TEST(Program, NestedConditionsDoNotExplode) {
+  const std::string arg = "{\"as_tensor\":{\"name\":\"x\"}}";
+  const auto graph = [&](const std::string& nodes, const std::string& output) {
+    return "{\"inputs\":[" + arg + "],\"outputs\":[{\"as_tensor\":{\"name\":\"" + output +
+           "\"}}],\"nodes\":[" + nodes + "]}";
+  };
+  const std::string body = graph("", "x");
+  const std::string any = NodeOf("torch.ops.aten.any.default", {{"self", "x"}}, "c");
+  std::string nodes = any;
+  for (int i = 0; i < 20; ++i)
+    nodes =
+        "{\"target\":\"torch.ops.higher_order.while_loop\",\"inputs\":[" + GraphArgument(graph(nodes, "c")) +
+        "," + GraphArgument(body) +
+        ",{\"name\":\"\",\"arg\":{\"as_tensors\":[{\"name\":\"x\"}]}}],\"outputs\":[{\"as_tensor\":{\"name\":"
+        "\"y\"}}],\"metadata\":{}}," +
+        any;
+  const std::string error = ErrorOf(ProgramOf(nodes, "c"));
+  EXPECT_NE(error.find("nodes once its nested graphs are inlined"), std::string::npos) << error;
+}
+
 TEST(Program, RefusesBuffersWhoseShapeChanges) {
   std::string program = ProgramOf(NodeOf("torch.ops.aten.relu.default", {{"self", "x"}}, "y"), "y");
   const auto insert = [&](const std::string& before, const std::string& text) {
