@@ -12,18 +12,6 @@ bool ProvablyDifferent(const Dim& a, const Dim& b) {
   return difference.known() && !difference.Is(0);
 }
 
-// Returns false if these types cannot be the past and the present of a state that grows along `axis`. An
-// unknown type or rank may become any type or rank.
-bool MayAgree(const Type& past, const Type& present, int axis) {
-  if (past.kind == Type::Kind::kUnknown || present.kind == Type::Kind::kUnknown) return true;
-  if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return false;
-  if (!past.shape.ranked || !present.shape.ranked) return true;
-  if (past.shape.rank() != present.shape.rank() || axis >= past.shape.rank()) return false;
-  for (int i = 0; i < past.shape.rank(); ++i)
-    if (i != axis && ProvablyDifferent(past.shape[i], present.shape[i])) return false;
-  return true;
-}
-
 Status CheckState(const Graph& graph, const GraphState& state) {
   const auto& inputs = graph.inputs();
   if (graph.parent) return InvalidModel("graph '", graph.name, "' has states but is nested");
@@ -33,7 +21,7 @@ Status CheckState(const Graph& graph, const GraphState& state) {
     return InvalidModel("state '", state.input->name, "' refers to output number ", state.output,
                         ", but the graph has ", graph.outputs().size(), " outputs");
   const Value* present = graph.outputs()[static_cast<size_t>(state.output)];
-  if (state.axis < -1 || !MayAgree(state.input->type, present->type, state.axis))
+  if (state.axis < -1 || !MayBeState(state.input->type, present->type, state.axis))
     return InvalidModel("state '", state.input->name, "' is ", state.input->type.ToString(),
                         ", but its present '", present->name, "' is ", present->type.ToString(),
                         state.axis < 0 ? "" : StrCat(": they may differ only along axis ", state.axis));
@@ -41,6 +29,16 @@ Status CheckState(const Graph& graph, const GraphState& state) {
 }
 
 }  // namespace
+
+bool MayBeState(const Type& past, const Type& present, int axis) {
+  if (past.kind == Type::Kind::kUnknown || present.kind == Type::Kind::kUnknown) return true;
+  if (!past.tensor() || !present.tensor() || past.dtype != present.dtype) return false;
+  if (!past.shape.ranked || !present.shape.ranked) return true;
+  if (past.shape.rank() != present.shape.rank() || axis >= past.shape.rank()) return false;
+  for (int i = 0; i < past.shape.rank(); ++i)
+    if (i != axis && ProvablyDifferent(past.shape[i], present.shape[i])) return false;
+  return true;
+}
 
 Status CheckStates(const Graph& graph) {
   std::set<const Value*> pasts;

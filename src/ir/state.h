@@ -12,6 +12,9 @@ namespace tern {
 // must not share an input or output. Past and present must have the same element type and rank, and their
 // dims must not provably differ, except along the growing axis.
 Status CheckStates(const Graph& graph);
+// Returns false if these types cannot be the past and the present of a state that grows along `axis`. An
+// unknown type or rank may become any type or rank.
+bool MayBeState(const Type& past, const Type& present, int axis = -1);
 
 // Finds pairs of past and present by the names that common exporters use (docs/architecture/ir.md lists the
 // names). A pair is a state only if the types match and at most one axis grows. The growing axis follows from

@@ -27,7 +27,9 @@ struct ModelContext {
   std::map<const void*, Attributes> attributes;  // by primitive, or by node if it has its own attributes
   // The functions that each function uses.
   std::map<const pb::GraphProto*, std::set<const pb::GraphProto*>> references;
-  std::vector<const pb::GraphProto*> loops;       // the functions whose Loop is being built, outermost first
+  std::vector<const pb::GraphProto*> loops;  // the functions whose Loop is being built, outermost first
+  // Whether a function starts a loop, by the functions in `loops` and the function.
+  std::map<std::pair<std::vector<const pb::GraphProto*>, const pb::GraphProto*>, bool> starts_loop;
   std::map<std::string, int> output_counts;       // number of outputs of an If, by its branches
   std::map<const pb::TensorProto*, Buffer> data;  // the raw_data of parameters whose message has none
   int64_t nodes_left = kMaxNodes;
@@ -84,9 +86,10 @@ class GraphImporter {
 
   // Returns whether a call of the function starts a loop: the function calls itself, directly or through
   // functions that are not loops being built.
-  bool StartsLoop(const pb::GraphProto& function) const;
-  // Returns whether the function is `target` or calls it, without calls through loops that are being built.
-  bool Reaches(const pb::GraphProto& function, const pb::GraphProto& target) const;
+  bool StartsLoop(const pb::GraphProto& function);
+  // Returns whether one of the functions is `target` or calls it, without calls through loops that are being
+  // built.
+  bool Reaches(std::vector<const pb::GraphProto*> functions, const pb::GraphProto& target) const;
   Result<Item> CallLoop(const pb::GraphProto& function, const std::vector<Item>& arguments,
                         const pb::NodeProto& call, int index);
   // Adds the nodes of a function whose result is a call of a kSwitch item. Returns this item instead of

@@ -47,9 +47,8 @@ Type StateType(Type type, const pb::ValueInfoProto& declared) {
 
 }  // namespace
 
-bool GraphImporter::Reaches(const pb::GraphProto& function, const pb::GraphProto& target) const {
+bool GraphImporter::Reaches(std::vector<const pb::GraphProto*> pending, const pb::GraphProto& target) const {
   std::set<const pb::GraphProto*> seen(context_.loops.begin(), context_.loops.end());
-  std::vector<const pb::GraphProto*> pending = {&function};
   while (!pending.empty()) {
     const pb::GraphProto* next = pending.back();
     pending.pop_back();
@@ -61,12 +60,12 @@ bool GraphImporter::Reaches(const pb::GraphProto& function, const pb::GraphProto
   return false;
 }
 
-bool GraphImporter::StartsLoop(const pb::GraphProto& function) const {
+bool GraphImporter::StartsLoop(const pb::GraphProto& function) {
   const auto it = context_.references.find(&function);
   if (it == context_.references.end()) return false;
-  for (const pb::GraphProto* next : it->second)
-    if (Reaches(*next, function)) return true;
-  return false;
+  const auto [place, fresh] = context_.starts_loop.try_emplace({context_.loops, &function});
+  if (fresh) place->second = Reaches({it->second.begin(), it->second.end()}, function);
+  return place->second;
 }
 
 Result<Item> GraphImporter::BindSwitch(const Item& callee, const std::vector<Item>& arguments) const {
@@ -217,8 +216,8 @@ Result<Item> GraphImporter::CallLoop(const pb::GraphProto& function, const std::
   if (const Tensor* constant = ConstantOf(choice[0]); constant && constant->size() != 1)
     return InvalidModel("the condition of the loop '", ShortName(call.name()), "' is ", constant->Describe());
   Loop loop{function, arguments, ShortName(call.name())};
-  const bool first = choice[1].graph && Reaches(*choice[1].graph, function),
-             second = choice[2].graph && Reaches(*choice[2].graph, function);
+  const bool first = choice[1].graph && Reaches({choice[1].graph}, function),
+             second = choice[2].graph && Reaches({choice[2].graph}, function);
   if (first == second)
     return Unsupported("function '", function.name(), "' calls itself, but is not a while loop");
   loop.body_branch = first ? 1 : 2;

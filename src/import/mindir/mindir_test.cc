@@ -252,6 +252,37 @@ TEST(Mindir, FunctionsDoNotExplode) {
   ExpectError(m, "more than 1000000 nodes");
 }
 
+// Each of the 60 functions h names all of them. The search for loops must not repeat for each of 2^16 calls
+// of f15.
+TEST(Mindir, SearchesForLoopsOnce) {
+  Model m;
+  m.Input("x", {});
+  constexpr int kDepth = 16, kWidth = 60;
+  for (int i = 0; i < kDepth; ++i) {
+    auto* f = m.proto.add_functions();
+    const std::string name = StrCat("f", i), next = i + 1 == kDepth ? "Exp" : StrCat("REF::f", i + 1);
+    f->set_name(name);
+    f->add_input()->set_name(name + ":p");
+    m.Node(*f, next, {name + ":p"}, name + ":a");
+    m.Node(*f, next, {name + ":a"}, name + ":b");
+    if (i + 1 == kDepth) {
+      auto* tuple = m.Node(*f, "MakeTuple", {}, name + ":t");
+      for (int k = 0; k < kWidth; ++k) tuple->add_input(StrCat("h", k));
+    }
+    f->add_output()->set_name(name + ":b");
+  }
+  for (int i = 0; i < kWidth; ++i) {
+    auto* h = m.proto.add_functions();
+    h->set_name(StrCat("h", i));
+    for (int k = 0; k < kWidth; ++k) h->add_output()->set_name(StrCat("h", k));
+  }
+  m.Node("REF::f0", {"g:x"}, "g:y");
+  m.Output("g:y");
+  const auto graph = m.Read();
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->NodeCount(), 1 << kDepth);
+}
+
 TEST(Mindir, ListsAllUnsupportedPrimitives) {
   Model m;
   m.Input("x", {2});

@@ -115,8 +115,9 @@ Result<std::vector<Edge*>> BodyImporter::InputsOf(const pb::NodeDef& node) {
 }
 
 Status BodyImporter::ConvertNode(const pb::NodeDef& node) {
-  if (--model_.nodes_left < 0)
-    return Unsupported("the model has more than ", kMaxNodes, " nodes after inlining");
+  if (!model_.nodes.Count())
+    return Unsupported("the model has more than ", model_.nodes.most(),
+                       " nodes once its functions are inlined");
   TERN_ASSIGN(auto inputs, InputsOf(node));
   Builder builder(graph_);
   builder.At(prefix_ + node.name(), node.op());

@@ -43,12 +43,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int64_t kMaxNodes = 2'000'000;  // once functions are inlined
+
 Status AddGraph(const pb::GraphDef& graph, ModelContext& model) {
   TERN_ASSIGN(model.main, Body::OfGraph(graph));
+  int64_t nodes = graph.node_size();
   for (const auto& function : graph.library().function()) {
     TERN_ASSIGN(Body body, Body::OfFunction(function));
     model.functions.emplace(function.signature().name(), std::move(body));
+    nodes += function.node_def_size();
   }
+  model.nodes = {nodes, kMaxNodes};
   return {};
 }
 

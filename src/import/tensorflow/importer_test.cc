@@ -62,6 +62,41 @@ TEST(TensorFlow, RefusesRecursiveFunctions) {
   EXPECT_NE(said.find("nested more than"), std::string::npos) << said;
 }
 
+// Returns a call of the first of `count` functions. Each function calls the next one `calls` times.
+std::string FunctionChain(int count, int calls) {
+  std::string text = "node { name: \"y\" op: \"f0\" input: \"x\" } library { ";
+  for (int i = 0; i < count; ++i) {
+    const std::string next = i + 1 == count ? "Relu" : "f" + std::to_string(i + 1);
+    text += "function { signature { name: \"f" + std::to_string(i) +
+            "\" input_arg { name: \"a\" type: DT_FLOAT } output_arg { name: \"r\" type: DT_FLOAT } } ";
+    std::string last = "a";
+    for (int k = 0; k < calls; ++k) {
+      const std::string name = "n" + std::to_string(k);
+      text += "node_def { name: \"" + name + "\" op: \"" + next + "\" input: \"" + last + "\" } ";
+      last = name + (i + 1 == count ? ":activations:0" : ":r:0");
+    }
+    text += "ret { key: \"r\" value: \"" + last + "\" } } ";
+  }
+  return text + "}";
+}
+
+TEST(TensorFlow, InlinesFunctions) {
+  const auto graph = Read(FunctionChain(3, 2));
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->NodeCount(), 8 + 1);
+}
+
+TEST(TensorFlow, FunctionsDoNotExplode) {
+  const std::string said = MessageOf(FunctionChain(40, 2));
+  EXPECT_NE(said.find("nodes once its functions are inlined"), std::string::npos) << said;
+}
+
+// Only the stack limits this depth.
+TEST(TensorFlow, RefusesDeepCalls) {
+  const std::string said = MessageOf(FunctionChain(20'000, 1));
+  EXPECT_NE(said.find("nested more than 100 deep"), std::string::npos) << said;
+}
+
 TEST(TensorFlow, NamesTheVariablesThatAreMissing) {
   const std::string said =
       MessageOf(R"(node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_FLOAT } } }

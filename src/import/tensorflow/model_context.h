@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "import/common/inlined_limit.h"
 #include "import/tensorflow/body.h"
 #include "import/tensorflow/bundle.h"
 #include "import/tensorflow/edge.h"
@@ -12,8 +13,6 @@
 
 namespace tern::tensorflow {
 
-// The maximum number of nodes after inlining. Without a limit, a small file could need any amount of memory.
-inline constexpr int64_t kMaxNodes = 2000000;
 inline constexpr int kMaxDepth = 100;  // the deepest nesting of function calls
 
 struct ModelContext {
@@ -28,7 +27,7 @@ struct ModelContext {
   std::string restore_node, init_node;  // nodes that fill variables and tables; empty if there are none
   bool restored = false, initialised = false;
   load::ReadContext* options = nullptr;
-  int64_t nodes_left = kMaxNodes;
+  import::InlinedLimit nodes{0, 0};
 };
 
 }  // namespace tern::tensorflow

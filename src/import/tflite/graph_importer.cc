@@ -1,11 +1,24 @@
 #include "import/tflite/graph_importer.h"
 
+#include "import/tflite/variables.h"
+
 namespace tern::tflite {
 namespace {
 
 bool IsComplexType(DType t) { return t == DType::kC64 || t == DType::kC128; }
 
+int64_t PartsOf(const fb::SubGraph& subgraph) {
+  return int64_t{subgraph.operators() ? subgraph.operators()->size() : 0} +
+         int64_t{subgraph.tensors() ? subgraph.tensors()->size() : 0};
+}
+
 }  // namespace
+
+int64_t PartsOf(const Model& model) {
+  int64_t sum = 0;
+  for (int i = 0; i < model.subgraph_count(); ++i) sum += PartsOf(model.subgraph(i));
+  return sum;
+}
 
 Value* Transposed(Builder& b, Value* v, const std::vector<int64_t>& perm) {
   return b.Op("Transpose", {v}, {{"perm", perm}});
@@ -43,6 +56,9 @@ Status GraphImporter::CheckCall(int subgraph, size_t inputs) const {
 }
 
 Status GraphImporter::Import(const std::vector<Operand>& inputs) {
+  if (!context_.parts.Count(PartsOf(proto())))
+    return Unsupported("the model has more than ", context_.parts.most(),
+                       " operators and tensors once its subgraphs are inlined");
   TERN_TRY(ReadTensors());
   for (size_t i = 0; i < inputs.size(); ++i) {
     Slot& s = slot(proto().inputs()->Get(static_cast<uint32_t>(i)));
@@ -92,8 +108,6 @@ Status GraphImporter::CheckOutputsAreNew(const LiteNode& node) const {
 }
 
 Status GraphImporter::ConvertNode(const fb::Operator& op, int index) {
-  if (--context_.nodes_left < 0)
-    return Unsupported("the model has more than ", kMaxNodes, " operators once its subgraphs are inlined");
   Builder builder(graph_);
   const std::string name = context_.model.OperatorName(op);
   LiteNode node(*this, op, name, builder);
@@ -245,13 +259,14 @@ Result<Value*> GraphImporter::ReadVariable(int tensor, Builder& b) {
   return s.variable;
 }
 
-void GraphImporter::AddVariableStates() {
+Status GraphImporter::AddVariableStates() {
   std::vector<Value*> outputs = graph_.outputs();
   for (int tensor : used_variables_) {
-    graph_.AddState({slot(tensor).past, static_cast<int>(outputs.size()), -1});
-    outputs.push_back(slot(tensor).variable);
+    const Slot& s = slot(tensor);
+    TERN_TRY(AddState(graph_, info(tensor).name, s.past, s.variable, outputs));
   }
   graph_.SetOutputs(outputs);
+  return {};
 }
 
 }  // namespace tern::tflite

@@ -6,22 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "import/common/inlined_limit.h"
 #include "import/tflite/converter.h"
 #include "import/tflite/resources.h"
 
 namespace tern::tflite {
 
-// The maximum number of operators after inlining. Without a limit, a small file could need any amount of
-// memory, because each of 40 subgraphs may call the next one twice.
-inline constexpr int64_t kMaxNodes = 1000000;
-inline constexpr int kMaxDepth = 32;  // the deepest nesting of subgraphs
+inline constexpr int64_t kMaxParts = 4'000'000;  // operators and tensors, once subgraphs are inlined
+inline constexpr int kMaxDepth = 32;             // the deepest nesting of subgraphs
+
+int64_t PartsOf(const Model& model);  // the number of operators and tensors
 
 // The data that all subgraphs of a model share.
 struct ModelContext {
   const Model& model;
   Graph& graph;  // the top-level graph
+  import::InlinedLimit parts{PartsOf(model), kMaxParts};
   Resources resources;
-  int64_t nodes_left = kMaxNodes;
+  std::vector<bool> assigns = {};  // per subgraph: whether it, or one that it calls, assigns variables
 };
 
 // What a subgraph's input or output is: a value, or a resource such as a variable.
@@ -75,7 +77,7 @@ class GraphImporter {
   Result<Value*> ReadVariable(int tensor, Builder& b);
   void WriteVariable(int tensor, Value* real) { slots_[static_cast<size_t>(tensor)].variable = real; }
   // Adds a state per variable tensor to the graph's outputs.
-  void AddVariableStates();
+  Status AddVariableStates();
 
  private:
   struct Slot {

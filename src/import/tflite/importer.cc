@@ -10,14 +10,24 @@
 namespace tern::tflite {
 namespace {
 
-// Adds the operators of a subgraph that have no converter, and those of the subgraphs that it calls.
+// Finds the operators of a subgraph that have no converter, and those of the subgraphs that it calls. A chain
+// of calls may be as long as the file permits, so the visit is not recursive.
 class Finder {
  public:
   explicit Finder(const Model& model) : model_(model) {}
   import::UnsupportedOperators missing;
 
-  void Visit(int subgraph) {
-    if (subgraph < 0 || subgraph >= model_.subgraph_count() || !seen_.insert(subgraph).second) return;
+  void Visit(int first) {
+    Add(first);
+    for (size_t i = 0; i < found_.size(); ++i) VisitOperators(found_[i]);
+  }
+
+ private:
+  void Add(int subgraph) {
+    if (subgraph >= 0 && subgraph < model_.subgraph_count() && seen_.insert(subgraph).second)
+      found_.push_back(subgraph);
+  }
+  void VisitOperators(int subgraph) {
     const fb::SubGraph& graph = model_.subgraph(subgraph);
     if (!graph.operators()) return;
     int index = 0;
@@ -26,13 +36,13 @@ class Finder {
       if (!Converters().Find(name))
         missing.Add(name, StrCat("operator #", index, subgraph ? StrCat(" of subgraph ", subgraph) : ""));
       ++index;
-      for (int called : CalledSubgraphs(*op)) Visit(called);
+      for (int called : CalledSubgraphs(*op)) Add(called);
     }
   }
 
- private:
   const Model& model_;
   std::set<int> seen_;
+  std::vector<int> found_;
 };
 
 std::string NameOf(const Model& model, int subgraph, const TensorInfo& info, int tensor, bool output,
@@ -58,10 +68,7 @@ Type InputType(const TensorInfo& info, const std::string& name) {
 class MainImporter {
  public:
   MainImporter(const Model& model, Graph& graph, int subgraph)
-      : model_(model),
-        graph_(graph),
-        context_{model, graph, {}, kMaxNodes},
-        importer_(context_, graph, subgraph, nullptr) {}
+      : model_(model), graph_(graph), context_{model, graph}, importer_(context_, graph, subgraph, nullptr) {}
 
   Status Import() {
     TERN_TRY(importer_.ReadTensors());
@@ -70,7 +77,7 @@ class MainImporter {
     AddVariables(importer_);
     TERN_TRY(importer_.Import(inputs));
     TERN_TRY(SetOutputs());
-    importer_.AddVariableStates();
+    TERN_TRY(importer_.AddVariableStates());
     return AddStates(importer_);
   }
 

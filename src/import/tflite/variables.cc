@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/state.h"
+
 namespace tern::tflite {
 namespace {
 
@@ -45,9 +47,37 @@ Status VisitSubgraph(ModelContext& context, int index, bool initialization) {
   return {};
 }
 
+// Visits each subgraph once, because many subgraphs may call the same one.
+std::vector<bool> AssigningSubgraphs(const Model& model) {
+  const auto count = static_cast<size_t>(model.subgraph_count());
+  std::vector<bool> assigns(count);
+  std::vector<std::vector<size_t>> callers(count);
+  std::vector<size_t> found;
+  const auto add = [&](size_t subgraph) {
+    if (!assigns[subgraph]) found.push_back(subgraph);
+    assigns[subgraph] = true;
+  };
+  for (size_t i = 0; i < count; ++i) {
+    const auto* operators = model.subgraph(static_cast<int>(i)).operators();
+    if (!operators) continue;
+    for (const fb::Operator* op : *operators) {
+      if (model.OperatorName(*op) == "ASSIGN_VARIABLE") add(i);
+      for (int called : CalledSubgraphs(*op))
+        if (called >= 0 && called < model.subgraph_count()) callers[static_cast<size_t>(called)].push_back(i);
+    }
+  }
+  while (!found.empty()) {
+    const size_t called = found.back();
+    found.pop_back();
+    for (size_t caller : callers[called]) add(caller);
+  }
+  return assigns;
+}
+
 }  // namespace
 
 Status FindVariables(ModelContext& context) {
+  context.assigns = AssigningSubgraphs(context.model);
   std::vector<bool> initialization(static_cast<size_t>(context.model.subgraph_count()));
   for (int i = 0; i < context.model.subgraph_count(); ++i) {
     const auto* operators = context.model.subgraph(i).operators();
@@ -86,6 +116,17 @@ void Initialize(GraphImporter& main, int resource, Value* value, Builder& b) {
   main.variables().Set(resource, b.Op("Where", {started, resources.at(resource).past, value}));
 }
 
+// LiteRT would let a variable change its shape between runs.
+Status AddState(Graph& graph, const std::string& name, Value* past, Value* present,
+                std::vector<Value*>& outputs) {
+  if (!MayBeState(past->type, present->type))
+    return Unsupported("'", name, "' is ", past->type.ToString(), " before a run, but ",
+                       present->type.ToString(), " after it; Tern supports only states that keep their type");
+  graph.AddState({past, static_cast<int>(outputs.size()), -1});
+  outputs.push_back(present);
+  return {};
+}
+
 Status AddStates(GraphImporter& main) {
   Resources& resources = main.context().resources;
   std::vector<Value*> outputs = main.graph().outputs();
@@ -93,10 +134,9 @@ Status AddStates(GraphImporter& main) {
   for (int i = 0; i < resources.size(); ++i) {
     Resource& variable = resources.at(i);
     if (!variable.past) continue;
-    main.graph().AddState({variable.past, static_cast<int>(outputs.size()), -1});
     Value* present = b.Op("Identity", {main.variables().Find(i)});
     present->name = variable.name + " after the run";
-    outputs.push_back(present);
+    TERN_TRY(AddState(main.graph(), variable.name, variable.past, present, outputs));
   }
   TERN_TRY(Status(b.status()));
   main.graph().SetOutputs(outputs);

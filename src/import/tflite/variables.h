@@ -7,7 +7,8 @@ namespace tern::tflite {
 // Returns the subgraphs that a control flow operator runs.
 std::vector<int> CalledSubgraphs(const fb::Operator& op);
 
-// Finds all variables of the model, their types, and which of them a run may change.
+// Finds all variables of the model, their types, which of them a run may change, and the subgraphs that
+// assign variables.
 Status FindVariables(ModelContext& context);
 // Adds a graph input for each variable that a run may change. The input has the variable's value before the
 // run.
@@ -16,5 +17,9 @@ void AddVariables(GraphImporter& main);
 Status AddStates(GraphImporter& main);
 // Assigns the first value of a variable, in an initialization that is executed once.
 void Initialize(GraphImporter& main, int resource, Value* value, Builder& b);
+// Makes `past` a state of the graph and adds its value after a run, `present`, to `outputs`. Fails if the
+// types differ. The error calls the state `name`.
+Status AddState(Graph& graph, const std::string& name, Value* past, Value* present,
+                std::vector<Value*>& outputs);
 
 }  // namespace tern::tflite

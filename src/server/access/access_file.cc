@@ -192,17 +192,25 @@ Result<std::vector<AccessEntry>> ParseAccessFile(std::string_view text) {
   }
 }
 
+Result<WallTime> ExpiryAt(std::chrono::sys_seconds time, std::string_view text) {
+  using namespace std::chrono;
+  constexpr int kLastYear = 2261;
+  if (time < sys_days(year(kLastYear + 1) / 1 / 1)) return WallTime(time);
+  return InvalidArgument("'", text, "' is after ", kLastYear,
+                         ", the last possible year; an entry without 'expires' has no end");
+}
+
 Result<WallTime> ParseTime(std::string_view text) {
   tm parts{};
   const std::string copy(text);
   for (const char* form : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d"}) {
     parts = {};
     const char* end = strptime(copy.c_str(), form, &parts);
-    if (end == copy.c_str() + copy.size() && parts.tm_year >= 70 && parts.tm_year <= 8099) {
+    if (end == copy.c_str() + copy.size() && parts.tm_year >= 70) {
       // timegm normalizes dates such as February 30, which would hide a mistake.
       const int day = parts.tm_mday;
-      const time_t seconds = timegm(&parts);
-      if (parts.tm_mday == day) return std::chrono::system_clock::from_time_t(seconds);
+      const std::chrono::sys_seconds seconds{std::chrono::seconds(timegm(&parts))};
+      if (parts.tm_mday == day) return ExpiryAt(seconds, text);
     }
   }
   return InvalidArgument("'", text, "' is not a time of the form 2027-01-31 or 2027-01-31T12:00:00Z");

@@ -27,8 +27,11 @@ struct AccessEntry {
 // unique. Entries of one tenant have the same quota.
 Result<std::vector<AccessEntry>> ParseAccessFile(std::string_view text);
 
-// Reads a time such as "2027-01-31" or "2027-01-31T12:00:00Z".
+// Reads a time such as "2027-01-31" or "2027-01-31T12:00:00Z", from 1970 to 2261.
 Result<WallTime> ParseTime(std::string_view text);
+// Returns a time that `text` states. Fails after 2261: a WallTime counts nanoseconds since 1970 in 64 bits,
+// which suffice until April 2262.
+Result<WallTime> ExpiryAt(std::chrono::sys_seconds time, std::string_view text);
 std::string TimeText(WallTime time);  // "2027-01-31T12:00:00Z"
 
 // Returns the lines of a new entry, which can be appended to a file.

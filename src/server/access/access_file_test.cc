@@ -31,6 +31,7 @@ TEST(AccessFile, ReadsEntries) {
   ASSERT_TRUE(again.ok()) << again.status().ToString() << "\n" << text;
   EXPECT_EQ(*again, *entries);
   EXPECT_TRUE(ParseAccessFile("")->empty());
+  EXPECT_EQ(TimeText(*ParseTime("2261-12-31T23:59:59Z")), "2261-12-31T23:59:59Z");
 }
 
 TEST(AccessFile, RefusesMistakes) {
@@ -55,6 +56,11 @@ TEST(AccessFile, RefusesMistakes) {
       {"- name: a\n  roles: [infer]\n  san: trainer\n", "must begin with DNS:"},
       {"- name: a\n  roles: [infer]\n  expires: tomorrow\n" + hash, "'tomorrow' is not a time"},
       {"- name: a\n  roles: [infer]\n  expires: 2030-02-30\n" + hash, "'2030-02-30' is not a time"},
+      {"- name: a\n  roles: [infer]\n  expires: 1969-12-31\n" + hash, "'1969-12-31' is not a time"},
+      {"- name: a\n  roles: [infer]\n  expires: 2262-01-01\n" + hash, "'2262-01-01' is after 2261"},
+      {"- name: a\n  roles: [infer]\n  expires: 8425-01-31T12:00:00Z\n" + hash,
+       "line 3: 'expires': '8425-01-31T12:00:00Z' is after 2261, the last possible year; an entry without 'expires' "
+       "has no end"},
       {"- name: a\n  roles: [infer]\n  quota: {rate: 1}\n" + hash, "unknown key 'rate'"},
       {"- name: a\n  roles: [infer]\n  quota: {requests_per_s: -1}\n" + hash, "must be a number from"},
       {"- name: a\n  roles: [infer]\n  quota: {requests_per_s: nan}\n" + hash, "must be a number from"},
@@ -107,6 +113,11 @@ TEST(NewToken, IsAppendedToTheFile) {
   second.roles = {"infer"};
   second.expires = "0d";
   EXPECT_FALSE(AddToken(second).ok());
+  second.expires = "100000d";
+  const auto late = AddToken(second);
+  ASSERT_FALSE(late.ok());
+  EXPECT_NE(late.status().message().find("'100000d' is after 2261"), std::string::npos)
+      << late.status().message();
 }
 
 TEST(NewToken, LeavesAFileThatItCannotExtend) {

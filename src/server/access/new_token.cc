@@ -59,7 +59,7 @@ Result<WallTime> ExpiryOf(const std::string& text) {
   if (!ParseInt(std::string_view(text).substr(0, text.size() - 1), count) || count < 1 || count > 100'000)
     return InvalidArgument("'", text, "' is not a time of 1 to 100000 days (90d) or hours (12h)");
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  return WallTime(now) + std::chrono::hours(unit == 'd' ? 24 * count : count);
+  return ExpiryAt(now + std::chrono::hours(unit == 'd' ? 24 * count : count), text);
 }
 
 Result<AccessEntry> EntryOf(const TokenCommand& c) {

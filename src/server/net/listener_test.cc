@@ -349,6 +349,21 @@ TEST_F(TlsTest, NewConnectionsUseNewFiles) {
   EXPECT_NE(all.find("tern_tls_reloads_total{result=\"failure\"} 2\n"), std::string::npos) << all;
 }
 
+TEST_F(TlsTest, CertificatesMayExpireOutsideTheTimesOfTheClock) {
+  using Time = std::chrono::system_clock::time_point;
+  ListenOptions options = Options();
+  options.tls.files = std::move(*TlsFiles::Open(options.tls));
+  Start(options);
+  constexpr long kYear = 31'556'952;
+  const std::pair<long, Time> cases[] = {{7000 * kYear, Time::max()}, {-1000 * kYear, Time()}};
+  for (const auto& [seconds, expected] : cases) {
+    files_.RenewCertificate(seconds);
+    files_.FinishRenewal();
+    options.tls.files->Reload();
+    EXPECT_EQ(options.tls.files->expires(), expected) << seconds;
+  }
+}
+
 TEST_F(TlsTest, BadFilesFail) {
   for (int i = 0; i < 4; ++i) {
     ListenOptions options = Options();

@@ -36,6 +36,8 @@ class TlsContext {
 
 // Takes ownership of the socket and of the connection.
 std::unique_ptr<Stream> MakeTlsStream(int fd, ssl_st* ssl);
+// Returns the last time of the clock, in 2262, if the certificate expires later, and the epoch if it expired
+// before 1970 or states no valid time.
 std::chrono::system_clock::time_point ExpiryOf(const x509_st& certificate);
 
 }  // namespace tern::server

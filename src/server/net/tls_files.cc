@@ -19,6 +19,10 @@ TlsOptions WithoutFiles(TlsOptions options) {
   return options;
 }
 
+std::string ExpiresText(SystemClock::time_point time) {
+  return time == SystemClock::time_point::max() ? "expires after 2261" : StrCat("expires ", TimeText(time));
+}
+
 }  // namespace
 
 TlsFiles::TlsFiles(const TlsOptions& options)
@@ -76,15 +80,15 @@ void TlsFiles::Reload() {
     reloads_.fetch_add(1, std::memory_order_relaxed);
     warned_ = 0;
     Log(LogLevel::kInfo, StrCat("TLS: new connections use the new certificate of '", options_.certificate,
-                                "', which expires ", TimeText(expires_)));
+                                "', which ", ExpiresText(expires_)));
   }
   const bool again = !status.ok() && status.message() == last_error_;
   logged_ &= again;
   last_error_ = status.message();
   if (again && !std::exchange(logged_, true)) {
     failures_.fetch_add(1, std::memory_order_relaxed);
-    Log(LogLevel::kError, StrCat("TLS: ", last_error_, "; the old certificate, which expires ",
-                                 TimeText(expires_), ", stays in use"));
+    Log(LogLevel::kError, StrCat("TLS: ", last_error_, "; the old certificate, which ", ExpiresText(expires_),
+                                 ", stays in use"));
   }
   WarnOfExpiry();
 }

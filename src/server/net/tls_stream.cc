@@ -173,9 +173,13 @@ std::shared_ptr<const PeerCertificate> TlsStream::Certificate() const {
 std::unique_ptr<Stream> MakeTlsStream(int fd, ssl_st* ssl) { return std::make_unique<TlsStream>(fd, ssl); }
 
 std::chrono::system_clock::time_point ExpiryOf(const x509_st& certificate) {
+  using namespace std::chrono;
+  // Many certificates end in the year 9999, which the clock cannot state: it counts nanoseconds.
+  constexpr sys_seconds kFirst{}, kLast = floor<seconds>(system_clock::time_point::max());
   tm parts{};
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &parts) != 1) return {};  // expired long ago
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &parts) != 1) return kFirst;
+  const sys_seconds time{seconds(timegm(&parts))};
+  return time < kLast ? system_clock::time_point(std::max(time, kFirst)) : system_clock::time_point::max();
 }
 
 }  // namespace tern::server

@@ -128,19 +128,6 @@ Type AnySize(Type type) {
   return type;
 }
 
-// Returns whether a subgraph, or one that it calls, assigns variables.
-bool Assigns(const Model& model, int subgraph, int depth = 0) {
-  if (subgraph < 0 || subgraph >= model.subgraph_count() || depth > kMaxDepth ||
-      !model.subgraph(subgraph).operators())
-    return false;
-  for (const fb::Operator* op : *model.subgraph(subgraph).operators()) {
-    if (model.OperatorName(*op) == "ASSIGN_VARIABLE") return true;
-    for (int called : CalledSubgraphs(*op))
-      if (Assigns(model, called, depth + 1)) return true;
-  }
-  return false;
-}
-
 // Emits a Loop. Its states are the operands that are values, then the variables.
 Status WhileLoop(LiteNode& n, int condition, int body_index) {
   GraphImporter& g = n.importer();
@@ -149,7 +136,8 @@ Status WhileLoop(LiteNode& n, int condition, int body_index) {
   TERN_TRY(g.CheckCall(condition, inputs.size()));
   TERN_TRY(g.CheckCall(body_index, inputs.size()));
   std::vector<int> variables;
-  if (Assigns(g.context().model, body_index) || Assigns(g.context().model, condition))
+  const std::vector<bool>& assigns = g.context().assigns;
+  if (assigns[static_cast<size_t>(body_index)] || assigns[static_cast<size_t>(condition)])
     for (int i = 0; i < g.context().resources.size(); ++i)
       if (g.variables().Find(i)) variables.push_back(i);
   TERN_ASSIGN(const std::vector<Operand> first, g.Inline(condition, inputs));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/infer_context.h"
+#include "ir/state.h"
 
 namespace tern::torch {
 namespace {
@@ -86,7 +87,7 @@ Status Buffers::AddStates(TorchContext& context, Graph& out, OutputList& outputs
     if (!present) {
       TERN_ASSIGN(present, context.Read(*k.tensor, b));
     }
-    if (present->type.dtype != k.past->type.dtype)
+    if (!MayBeState(k.past->type, present->type))
       return InvalidModel("the program writes ", present->type.ToString(), " to the buffer '", k.path, "' ",
                           k.past->type.ToString());
     TERN_TRY(add(k.past, present, k.path));

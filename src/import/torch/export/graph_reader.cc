@@ -87,10 +87,11 @@ std::string ScalarKindOfTarget(const std::string& target) {
   return it == kKinds.end() ? std::string() : it->second;
 }
 
-Status ListUnsupported(Json graph, import::UnsupportedOperators& missing, int depth) {
+Result<int64_t> ListUnsupported(Json graph, import::UnsupportedOperators& missing, int depth) {
   if (depth > kMaxGraphDepth) return InvalidModel("graphs nest deeper than ", kMaxGraphDepth);
   TERN_ASSIGN(const auto nodes, ArrayIn(graph, "nodes"));
   int index = 0;
+  int64_t inside = 0;  // the number of nodes in nested graphs
   for (const Json node : nodes) {
     TERN_ASSIGN(const std::string target, TextIn(node, "target"));
     TERN_ASSIGN(const auto inputs, ArrayIn(node, "inputs"));
@@ -98,7 +99,9 @@ Status ListUnsupported(Json graph, import::UnsupportedOperators& missing, int de
       const auto arg = Find(input, "arg");
       const auto inner = arg ? Find(*arg, "as_graph") : std::nullopt;
       const auto body = inner ? Find(*inner, "graph") : std::nullopt;
-      if (body) TERN_TRY(ListUnsupported(*body, missing, depth + 1));
+      if (!body) continue;
+      TERN_ASSIGN(const int64_t count, ListUnsupported(*body, missing, depth + 1));
+      inside += count;
     }
     const std::string op = OperatorOfTarget(target);
     const bool known = !op.empty() ? Supports(op)
@@ -108,7 +111,7 @@ Status ListUnsupported(Json graph, import::UnsupportedOperators& missing, int de
     TERN_ASSIGN(const Place place, PlaceOf(node, target, index++));
     if (!known) missing.Add(op.empty() ? target : op, StrCat("'", place.name, "'"));
   }
-  return {};
+  return index + inside;
 }
 
 Result<Value*> GraphReader::ValueOf(const Arg& arg, Builder& b) const {
@@ -186,6 +189,9 @@ void GraphReader::Refine(Json graph, const std::string& name) {
 }
 
 Status GraphReader::ReadNode(Json node, int index) {
+  if (!nodes_.Count())  // the condition of each while_loop is inlined twice
+    return Unsupported("the program has more than ", nodes_.most(),
+                       " nodes once its nested graphs are inlined");
   TERN_ASSIGN(const std::string target, TextIn(node, "target"));
   TERN_ASSIGN(const Place place, PlaceOf(node, target, index));
   TERN_ASSIGN(const std::vector<Arg> results, RunTarget(target, node, place));
@@ -236,7 +242,7 @@ Result<std::vector<Arg>> GraphReader::Outputs(Json graph) const {
 
 Result<std::vector<Arg>> GraphReader::Inline(Json graph, const std::vector<Arg>& inputs) const {
   if (depth_ >= kMaxGraphDepth) return InvalidModel("graphs nest deeper than ", kMaxGraphDepth);
-  GraphReader inner(context, symbols_, depth_ + 1);
+  GraphReader inner(context, symbols_, nodes_, depth_ + 1);
   TERN_ASSIGN(const auto declared, ArrayIn(graph, "inputs"));
   if (declared.size() != inputs.size())
     return InvalidModel("a nested graph has ", declared.size(), " inputs, but gets ", inputs.size());

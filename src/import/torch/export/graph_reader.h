@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "import/common/inlined_limit.h"
 #include "import/common/unsupported.h"
 #include "import/torch/aten/call.h"
 #include "import/torch/export/arguments.h"
@@ -15,9 +16,10 @@ inline constexpr int kMaxGraphDepth = 100;  // the deepest nesting of graphs
 // Reads one graph. The nodes go into the graph of the context.
 class GraphReader {
  public:
-  // `symbols` are the symbols in the sizes of the program's inputs.
-  GraphReader(TorchContext& context, const std::set<std::string>& symbols, int depth)
-      : context(context), symbols_(symbols), depth_(depth) {}
+  // `symbols` are the symbols in the sizes of the program's inputs. The reader counts `nodes`.
+  GraphReader(TorchContext& context, const std::set<std::string>& symbols, import::InlinedLimit& nodes,
+              int depth)
+      : context(context), symbols_(symbols), nodes_(nodes), depth_(depth) {}
 
   TorchContext& context;
   Names names;
@@ -41,6 +43,7 @@ class GraphReader {
                     const Place& place) const;
 
   const std::set<std::string>& symbols_;
+  import::InlinedLimit& nodes_;
   int depth_;
 };
 
@@ -49,8 +52,8 @@ Result<std::vector<Arg>> CallHigherOrder(GraphReader& reader, const std::string&
                                          const Place& place);
 bool SupportsHigherOrder(const std::string& name);
 
-// Adds the operators of a graph and of its nested graphs that are not supported.
-Status ListUnsupported(Json graph, import::UnsupportedOperators& missing, int depth = 0);
+// Adds the operators of a graph and of its nested graphs that are not supported. Returns the number of nodes.
+Result<int64_t> ListUnsupported(Json graph, import::UnsupportedOperators& missing, int depth = 0);
 
 // Returns "aten::add.Tensor" for "torch.ops.aten.add.Tensor", or an empty text for other targets.
 std::string OperatorOfTarget(const std::string& target);

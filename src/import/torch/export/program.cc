@@ -6,6 +6,7 @@
 namespace tern::torch {
 namespace {
 
+constexpr int64_t kMaxNodes = 1'000'000;                          // once nested graphs are inlined
 constexpr const char* kOld = "serialized_exported_program.json";  // torch 2.7 and older
 
 // A program of the archive: its entry, and its name, which is part of the names of the entries with its
@@ -45,7 +46,7 @@ class ProgramReader {
     TERN_ASSIGN(const Json graph, Member(module, "graph"));
     TERN_ASSIGN(const Json signature, Member(module, "signature"));
     import::UnsupportedOperators missing;
-    TERN_TRY(ListUnsupported(graph, missing));
+    TERN_ASSIGN(nodes_, ListUnsupported(graph, missing));
     TERN_TRY(missing.status());
     TERN_ASSIGN(const auto weights, OpenWeights(archive_, model.name));
     Buffers buffers(*weights);
@@ -105,7 +106,8 @@ class ProgramReader {
   Result<bool> Import(Json graph, Json signature, Graph& out) {
     symbols_.clear();
     TorchContext context(out, &options_.warnings);
-    GraphReader reader(context, symbols_, 0);
+    import::InlinedLimit nodes(nodes_, kMaxNodes);
+    GraphReader reader(context, symbols_, nodes, 0);
     TERN_ASSIGN(const auto inputs, ArrayIn(signature, "input_specs"));
     TERN_ASSIGN(const Json metas, Member(graph, "tensor_values"));
     for (const Json spec : inputs) TERN_TRY(AddInput(spec, metas, graph, out, reader));
@@ -225,6 +227,7 @@ class ProgramReader {
   const Archive& archive_;
   load::ReadContext& options_;
   std::set<std::string> symbols_;
+  int64_t nodes_ = 0;  // in the file
   Buffers* buffers_ = nullptr;
 };
 

@@ -151,6 +151,65 @@ TEST(Program, ReportsTheFirstErrorOfAPooling) {
   EXPECT_NE(graph.status().message().find("MatMul"), std::string::npos) << graph.status().message();
 }
 
+std::string GraphArgument(const std::string& graph) {
+  return "{\"name\":\"\",\"arg\":{\"as_graph\":{\"name\":\"g\",\"graph\":" + graph + "}}}";
+}
+
+// The condition of each loop contains the next loop. The import reads a condition before the loop and in the
+// loop.
+TEST(Program, NestedConditionsDoNotExplode) {
+  const std::string arg = "{\"as_tensor\":{\"name\":\"x\"}}";
+  const auto graph = [&](const std::string& nodes, const std::string& output) {
+    return "{\"inputs\":[" + arg + "],\"outputs\":[{\"as_tensor\":{\"name\":\"" + output +
+           "\"}}],\"nodes\":[" + nodes + "]}";
+  };
+  const std::string body = graph("", "x");
+  const std::string any = NodeOf("torch.ops.aten.any.default", {{"self", "x"}}, "c");
+  std::string nodes = any;
+  for (int i = 0; i < 20; ++i)
+    nodes =
+        "{\"target\":\"torch.ops.higher_order.while_loop\",\"inputs\":[" + GraphArgument(graph(nodes, "c")) +
+        "," + GraphArgument(body) +
+        ",{\"name\":\"\",\"arg\":{\"as_tensors\":[{\"name\":\"x\"}]}}],\"outputs\":[{\"as_tensor\":{\"name\":"
+        "\"y\"}}],\"metadata\":{}}," +
+        any;
+  const std::string error = ErrorOf(ProgramOf(nodes, "c"));
+  EXPECT_NE(error.find("nodes once its nested graphs are inlined"), std::string::npos) << error;
+}
+
+TEST(Program, RefusesBuffersWhoseShapeChanges) {
+  std::string program = ProgramOf(NodeOf("torch.ops.aten.relu.default", {{"self", "x"}}, "y"), "y");
+  const auto insert = [&](const std::string& before, const std::string& text) {
+    const size_t at = program.find(before);
+    ASSERT_NE(at, std::string::npos);
+    program.insert(at + before.size(), text);
+  };
+  const std::string y = "{\"as_tensor\":{\"name\":\"y\"}}";
+  insert("\"outputs\":[", y + ",");
+  insert("\"input_specs\":[", "{\"buffer\":{\"arg\":{\"name\":\"b\"},\"buffer_name\":\"sums\"}},");
+  insert("\"output_specs\":[", "{\"buffer_mutation\":{\"arg\":{\"name\":\"y\"},\"buffer_name\":\"sums\"}},");
+  const auto read = [&](const std::string& sizes, const std::string& strides) {
+    const std::string meta = "{\"dtype\":7,\"sizes\":[" + sizes + "],\"strides\":[" + strides +
+                             "],\"storage_offset\":{\"as_int\":0},\"layout\":7}";
+    const std::string config =
+        "{\"config\":{\"sums\":{\"path_name\":\"weight_0\",\"use_pickle\":false,\"tensor_meta\":" + meta +
+        "}}}";
+    return load::ReadForTest(ZipOf({{"archive_format", "pt2"},
+                                    {"models/model.json", program},
+                                    {"data/weights/weight_0", std::string(24, '\0')},
+                                    {"data/weights/model_weights_config.json", config}}));
+  };
+  const std::string two = "{\"as_int\":2}", three = "{\"as_int\":3}", one = "{\"as_int\":1}";
+  const auto graph = read(two + "," + three, three + "," + one);
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_EQ((*graph)->states().size(), 1u);
+  const auto other = read(three, one);
+  ASSERT_FALSE(other.ok());
+  EXPECT_NE(other.status().message().find("the program writes f32[2,3] to the buffer 'sums' f32[3]"),
+            std::string::npos)
+      << other.status().message();
+}
+
 TEST(Program, RefusesDeepNesting) {
   std::string body = "{\"inputs\":[],\"outputs\":[],\"nodes\":[]}";
   for (int i = 0; i < 150; ++i)

@@ -10,12 +10,12 @@ using namespace std::string_literals;
 
 // Reads a module without attributes whose forward has the given statements.
 Result<std::unique_ptr<Graph>> Read(const std::string& statements, const std::string& state = "}",
-                                    const std::string& fields = "") {
-  const std::string code =
-      "class P(NamedTuple):\n  a : __torch__.P\n  b : __torch__.P\n"
-      "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n" +
-      fields + "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n" + statements +
-      "    return y\n";
+                                    const std::string& fields = "", const std::string& functions = "") {
+  const std::string code = functions +
+                           "class P(NamedTuple):\n  a : __torch__.P\n  b : __torch__.P\n"
+                           "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n" +
+                           fields + "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n" +
+                           statements + "    return y\n";
   return load::ReadForTest(ZipOf({{"version", "3\n"},
                                   {"data.pkl", "\x80\x02"s + "c__torch__\nM\n)\x81" + state + "b."},
                                   {"code/__torch__.py", code}}));
@@ -35,6 +35,23 @@ TEST(Script, ReadsForward) {
   const auto graph = Read("    y = torch.relu(x)\n");
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   EXPECT_EQ((*graph)->outputs().size(), 1u);
+}
+
+// Returns functions, each of which calls the next one. The last one calls an operator.
+std::string FunctionChain(int count, const std::string& op) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += "def f" + std::to_string(i) + "(x: Tensor) -> Tensor:\n  return " +
+            (i + 1 == count ? op : "__torch__.f" + std::to_string(i + 1)) + "(x)\n";
+  return text;
+}
+
+// The list also covers functions that are not called before the error.
+TEST(Script, ListsUnsupportedOperatorsOfLongChains) {
+  const auto graph = Read("    z = ops.custom.zebra(1)\n    y = __torch__.f0(x)\n", "}", "",
+                          FunctionChain(20'000, "ops.custom.yak"));
+  ASSERT_FALSE(graph.ok());
+  EXPECT_NE(graph.status().message().find("custom::yak x1"), std::string::npos) << graph.status().message();
 }
 
 TEST(Script, BoundsArgumentsOfSharedLists) {

@@ -1,5 +1,6 @@
 #include "import/torch/script/unsupported.h"
 
+#include <deque>
 #include <set>
 
 #include "import/common/unsupported.h"
@@ -20,9 +21,18 @@ class Scanner {
  public:
   Scanner(Code& code, import::UnsupportedOperators& found) : code_(code), found_(found) {}
 
-  Status Scan(const Function& function, const std::string& name) {
-    if (!seen_.insert(&function).second) return {};
-    return ScanBlock(function.body, name);
+  void Add(const Function& function, const std::string& name) {
+    if (seen_.insert(&function).second) pending_.emplace_back(&function, name);
+  }
+  // Scans the functions that were added, and those that they name. A chain of calls may be as long as the
+  // file permits, so this is not recursive.
+  Status Scan() {
+    while (!pending_.empty()) {
+      const auto [function, name] = std::move(pending_.front());
+      pending_.pop_front();
+      TERN_TRY(ScanBlock(function->body, name));
+    }
+    return {};
   }
 
  private:
@@ -53,12 +63,14 @@ class Scanner {
   Status ScanFunction(const std::string& name) {
     if (!StartsWith(name, "__torch__.")) return {};
     TERN_ASSIGN(const Function* function, code_.FindFunction(name));
-    return function ? Scan(*function, name) : Status();
+    if (function) Add(*function, name);
+    return {};
   }
 
   Code& code_;
   import::UnsupportedOperators& found_;
   std::set<const Function*> seen_;
+  std::deque<std::pair<const Function*, std::string>> pending_;
 };
 
 }  // namespace
@@ -67,7 +79,8 @@ Status ListUnsupported(Code& code, const std::map<const Function*, std::string>&
                        const std::string& op, const std::string& place) {
   import::UnsupportedOperators found;
   Scanner scanner(code, found);
-  for (const auto& [function, name] : called) TERN_TRY(scanner.Scan(*function, name));
+  for (const auto& [function, name] : called) scanner.Add(*function, name);
+  TERN_TRY(scanner.Scan());
   if (found.empty()) found.Add(op, place);
   return found.status();
 }
