@@ -4,10 +4,12 @@
 
 #include <filesystem>
 
+#include "data/file.h"
 #include "data/npz.h"
 #include "ir/builder.h"
 #include "load/load.h"
 #include "ops/ops.h"
+#include "quantize/report.h"
 
 namespace tern::quantize {
 namespace {
@@ -65,6 +67,22 @@ TEST_F(QuantizeTest, QuantizesWeightsOnly) {
   const auto report = Quantize(Model(), "", Path("int4.tern"), options);
   ASSERT_TRUE(report.ok()) << report.status().ToString();
   EXPECT_NE(report->find("\"weight_bytes\":{\"before\":16384"), std::string::npos) << *report;
+}
+
+TEST(ModelBytes, CountsTheFilesOfWeights) {
+  const std::string folder = testing::TempDir() + "/model_bytes";
+  std::filesystem::create_directories(folder + "/variables");
+  const auto write = [&](const std::string& name, size_t bytes) {
+    ASSERT_TRUE(data::WriteFile(folder + "/" + name, std::string(bytes, 'x')).ok());
+  };
+  write("m.onnx", 10);
+  EXPECT_EQ(ModelBytes(folder + "/m.onnx"), 10u);
+  write("m.onnx.data", 200);
+  EXPECT_EQ(ModelBytes(folder + "/m.onnx"), 210u);
+  write("variables/v", 3000);
+  EXPECT_EQ(ModelBytes(folder), 3210u) << "a SavedModel is a folder";
+  EXPECT_EQ(ModelBytes(folder + "/none"), 0u);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(QuantizeTest, ChecksOptionsFirst) {

@@ -50,7 +50,7 @@ void WriteValues(const compress::StaticReport& r, data::JsonWriter& json) {
   json.EndArray();
 }
 
-uint64_t SizeOf(const std::string& path) {
+uint64_t SizeOf(const std::filesystem::path& path) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
   return error ? 0 : size;
@@ -58,8 +58,19 @@ uint64_t SizeOf(const std::string& path) {
 
 }  // namespace
 
+uint64_t ModelBytes(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error))
+    return SizeOf(path) + SizeOf(path + ".data") + SizeOf(path + "_data");
+  uint64_t bytes = 0;
+  for (auto it = std::filesystem::recursive_directory_iterator(path, error);
+       !error && it != std::filesystem::recursive_directory_iterator(); it.increment(error))
+    bytes += SizeOf(it->path());
+  return bytes;
+}
+
 Files FilesOf(const std::string& model, const std::string& output) {
-  return {output, SizeOf(model), SizeOf(output)};
+  return {output, ModelBytes(model), ModelBytes(output)};
 }
 
 std::string StaticJson(const Files& files, const std::string& method, const compress::StaticReport& r,

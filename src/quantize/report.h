@@ -9,12 +9,15 @@
 
 namespace tern::quantize {
 
-// The path of the written model, and the sizes of the model files before and after.
+// Returns the bytes of a model: those of the file and of PATH.data or PATH_data beside it, where exporters
+// store weights, or of all files of a folder. 0 if there is no model.
+uint64_t ModelBytes(const std::string& path);
+
+// The path of the written model, and the bytes of the models before and after (ModelBytes).
 struct Files {
   std::string output;
   uint64_t bytes_before = 0, bytes_after = 0;
 };
-// Returns the sizes of the files; 0 for a file that does not exist.
 Files FilesOf(const std::string& model, const std::string& output);
 
 // Returns one JSON object. `more` may write further keys after "outputs".

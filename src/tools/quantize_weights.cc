@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-
 #include "quantize/quantize.h"
 #include "quantize/report.h"
 #include "tools/progress.h"
@@ -18,9 +16,8 @@ constexpr const char* kOnlyStatic[] = {
     "--layers",   "--sensitivity",        "--html",  "--images",    "--labels"};
 
 void Print(const compress::WeightOnlyReport& report, const std::string& model, const std::string& out) {
-  std::error_code ignored;
-  const auto before = static_cast<double>(std::filesystem::file_size(model, ignored)),
-             after = static_cast<double>(std::filesystem::file_size(out, ignored));
+  const auto before = static_cast<double>(quantize::ModelBytes(model)),
+             after = static_cast<double>(quantize::ModelBytes(out));
   double mean = 0;
   for (const auto& layer : report.layers) mean += layer.sqnr / static_cast<double>(report.layers.size());
   fmt::print(
