@@ -41,6 +41,20 @@ class Run(CliTest):
             self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--output-dir", self.dir / "out")
             np.testing.assert_allclose(np.load(self.dir / "out/y.npy"), function(x @ x), rtol=1e-5, err_msg=name)
 
+    def test_newest_onnx(self):
+        """The newest opset and IR version that Tern reads may be newer than those of the installed package onnx."""
+        x, y = np.random.default_rng(4).standard_normal((2, 3, 5)).astype(np.float32)
+        node = helper.make_node("SwiGLU", ["x", "y"], ["z"], alpha=1.5)
+        model = make_model([node], {"x": (FLOAT, [3, 5]), "y": (FLOAT, [3, 5])}, {"z": (FLOAT, [3, 5])})
+        model.opset_import[0].version, model.ir_version = 28, 14
+        self.ok("run", self.save(model), "--input", f"x={self.npy('x.npy', x)}", "--input", f"y={self.npy('y.npy', y)}", "--output-dir",
+                self.dir / "out")
+        np.testing.assert_allclose(np.load(self.dir / "out/z.npy"), x / (1 + np.exp(-1.5 * x)) * y, rtol=1e-5)
+        node = helper.make_node("SpaceToDepth", ["x"], ["z"], blocksize=2, mode="CRD")
+        model = make_model([node], {"x": (FLOAT, [1, 1, 2, 2])}, {"z": (FLOAT, [1, 4, 1, 1])})
+        model.opset_import[0].version, model.ir_version = 28, 14
+        self.refused("inspect", self.save(model), says=["mode must be DCR, got 'CRD'"])
+
     def test_activations_of_a_quantized_lstm(self):
         rng = np.random.default_rng(2)
         weights = {"w": rng.integers(0, 256, (2, 3, 16), np.uint8), "r": rng.integers(0, 256, (2, 4, 16), np.uint8),

@@ -30,7 +30,7 @@ namespace {
 
 constexpr size_t kMaxMessage = INT32_MAX;  // protobuf's own limit, in bytes
 constexpr int kMaxNesting = 400;           // maximum nesting of messages; enough for 130 nested Loop bodies
-constexpr int64_t kMaxIrVersion = 13, kMaxOpset = 27;
+constexpr int64_t kMaxIrVersion = 14, kMaxOpset = 28;
 
 template <class Message> bool Parse(const void* data, size_t size, Message& message) {
   return import::ParseMapped({static_cast<const char*>(data), size}, kMaxNesting, message);

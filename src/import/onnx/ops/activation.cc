@@ -23,6 +23,13 @@ Status Selu(OnnxNode& n) {
   return {};
 }
 
+// y = swish(gate) * value
+Status SwiGlu(OnnxNode& n) {
+  Value* gate = n.b.Op("Activation", {n.In(0)}, {{"kind", "swish"}, {"alpha", double{n.Float("alpha", 1)}}});
+  n.Out(0, n.b.Op("Binary", {gate, n.In(1)}, {{"kind", "mul"}}));
+  return {};
+}
+
 }  // namespace
 
 TERN_CONVERTERS(activation) {
@@ -32,6 +39,7 @@ TERN_CONVERTERS(activation) {
   table.Add("HardSigmoid", ActivationOf("hard_sigmoid", "alpha", 0.2f, "beta", 0.5f));
   table.Add("ThresholdedRelu", ActivationOf("thresholded_relu", "alpha", 1));
   table.Add("Swish", ActivationOf("swish", "alpha", 1));
+  table.Add("SwiGLU", SwiGlu);
   table.Add("Shrink", ActivationOf("shrink", "lambd", 0.5f, "bias", 0));
   table.Add("Selu", Selu);
   table.Add("Gelu", Direct("Gelu", {"approximate"}));

@@ -30,6 +30,13 @@ Status Trilu(OnnxNode& n) {
   return {};
 }
 
+Status SpaceToDepth(OnnxNode& n) {
+  if (const std::string mode = n.Text("mode", "DCR"); mode != "DCR")
+    return n.Bad("mode must be DCR, got '", mode, "'");
+  n.Out(0, n.b.Op("SpaceToDepth", {n.In(0)}, {{"block", n.Int("blocksize")}}));
+  return {};
+}
+
 }  // namespace
 
 TERN_CONVERTERS(gather) {
@@ -46,7 +53,7 @@ TERN_CONVERTERS(gather) {
   table.Add("EyeLike", EyeLike);
   table.Add("Trilu", Trilu);
   table.Add("DepthToSpace", Direct("DepthToSpace", {"blocksize=block", "mode"}));
-  table.Add("SpaceToDepth", Direct("SpaceToDepth", {"blocksize=block"}));
+  table.Add("SpaceToDepth", SpaceToDepth);
   table.Add("ReverseSequence", Direct("ReverseSequence", {"time_axis", "batch_axis"}));
   table.Add("CenterCropPad", Direct("CenterCropPad", {"axes"}));
 }
