@@ -1,11 +1,11 @@
-# tern_unite(TARGET [EXCEPT REGEX]): compiles the sources of TARGET in units of up to twelve sources of one folder, so that
+# tern_unite(TARGET [EXCEPT REGEX]): compiles the sources of TARGET in units of up to eight sources of one folder, so that
 # headers and templates that these sources share are compiled once per unit. Sources whose path matches REGEX, sources with
 # options of their own, and generated sources remain separate. Debug builds, mini builds and builds with clang, which
 # compiles the fuzz targets, have no units. So debug builds and clang find missing includes. The sources of a unit share
 # their unnamed namespaces and macros, so a name in an unnamed namespace must be unique in its folder. GCC treats the sources
 # of a unit as headers. So a class that a source defines outside the unnamed namespace must not have members whose types are
 # in the unnamed namespace (-Wsubobject-linkage).
-set(TERN_UNIT_SOURCES 12)
+set(TERN_UNIT_SOURCES 8)
 
 function(tern_unite target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCEPT" "")
