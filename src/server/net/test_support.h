@@ -17,9 +17,13 @@
 #include <filesystem>
 #include <string>
 
+#include "server/core/eventually.h"
+
 namespace tern::server {
 
-// A blocking client. Read returns "" at the end of the stream, on an error and after 5 s.
+constexpr std::chrono::milliseconds kReadLimit = kEventually / 4;
+
+// A blocking client. Read returns "" at the end of the stream, on an error and after kReadLimit.
 class TestClient {
  public:
   explicit TestClient(int port) {
@@ -74,7 +78,7 @@ class TestClient {
     }
     return text;
   }
-  void LimitReads(int ms = 5000) {
+  void LimitReads(int ms = static_cast<int>(kReadLimit.count())) {
     const timeval limit{ms / 1000, ms % 1000 * 1000};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   }
