@@ -6,9 +6,8 @@ namespace tern::server {
 namespace {
 
 constexpr size_t kMaxWaitingAnswers = 64;  // answers that wait to be paired with one of the other version
-// Smaller differences of durations are those of timers, caches and other programs. On busy cores, copies of a
-// model of 100 us took over 40 us longer in the median than the requests of clients, although both versions
-// were the same.
+// Smaller differences of durations do not count. Timers, caches and other programs on busy cores cause them
+// between two equal versions.
 constexpr std::chrono::nanoseconds kSlack{100'000};
 
 uint64_t Mix(uint64_t x) {  // splitmix64
