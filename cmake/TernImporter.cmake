@@ -38,7 +38,7 @@ function(tern_importer format)
   tern_module(import_${format} tern_import_common tern_ops tern_load ${arg_UNPARSED_ARGUMENTS})
   tern_uses_interface(${module})
   tern_permit_long_strings(${module})
-  tern_unite(${module} EXCEPT "/(aten|ops|script)/")  # several converters of operators have the same name
+  tern_unite(${module})
   if(NOT format STREQUAL onnx)  # an importer runs once per model, and the time to load ONNX models is measured
     tern_compile_quickly(${module})
   endif()

@@ -10,8 +10,8 @@ namespace tern::internal {
 namespace {
 
 constexpr int kTakeOverSpins =
-    400;                      // number of Pause() calls before a waiting thread runs chunks of other threads
-constexpr int kSpins = 4000;  // number of Pause() calls before a waiting thread yields its core
+    400;  // number of Pause() calls before a waiting thread runs chunks of other threads
+constexpr int kIdleSpins = 4000;  // number of Pause() calls before a waiting thread yields its core
 
 class StepLoop {
  public:
@@ -52,7 +52,7 @@ class StepLoop {
     for (int spins = 0; done_.load(std::memory_order_acquire) < finished; ++spins) {
       if (spins == kTakeOverSpins)
         for (int chunk = 0; chunk < chunks_; ++chunk) Take(step, chunk);
-      if (spins < kSpins)
+      if (spins < kIdleSpins)
         Pause();
       else
         std::this_thread::yield();

@@ -8,6 +8,12 @@ template class std::vector<std::string>;
 
 namespace tern {
 
+std::string LowerCase(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 'a' - 'A');
+  return text;
+}
+
 void AppendText(std::string& out, std::string_view v) { out.append(v); }
 
 template <class T> static void AppendNumber(std::string& out, T v) {

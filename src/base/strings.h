@@ -53,6 +53,8 @@ class TextPiece {
   size_t size_ = 0;  // length of text_ for kText
 };
 
+std::string LowerCase(std::string text);  // changes only ASCII letters
+
 std::string JoinPieces(std::initializer_list<TextPiece> pieces);
 
 // Returns the concatenation of its arguments as text. Always inlined, so that the binary does not contain one

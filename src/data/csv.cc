@@ -125,8 +125,7 @@ bool IsEmptyRow(const std::vector<std::string>& row) { return row.size() == 1 &&
 
 // Returns whether the cell is empty or a text that programs write for a missing number, such as "NA".
 bool IsMissing(const std::string& cell) {
-  std::string lower = cell;
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = LowerCase(cell);
   constexpr std::string_view kMarks[] = {"", "na", "n/a", "<na>", "null", "nil", "none", "-", "--", "?", "."};
   return std::find(std::begin(kMarks), std::end(kMarks), lower) != std::end(kMarks);
 }

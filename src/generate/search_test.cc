@@ -7,7 +7,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kVocabulary = 4;
+constexpr int64_t kTableVocabulary = 4;
 const std::vector<double> kLogits = {0.1, 2.0, 1.5, 0.3, 1.1, 0.2, 0.4, 3.0,
                                      0.7, 0.6, 0.5, 2.5, 1.0, 0.9, 0.8, 0.0};
 
@@ -20,7 +20,7 @@ void FillDecoder(Graph& g) {
   g.AddInput("position_ids", index);
   g.AddInput("attention_mask", index);
   Value* past = g.AddInput("past_0", Type::TensorOf(DType::kF32, Shape({2, Dim(), 1, Dim(), 1})));
-  Value* table = b.Const(Tensor::Of(DType::kF32, {kVocabulary, kVocabulary}, kLogits));
+  Value* table = b.Const(Tensor::Of(DType::kF32, {kTableVocabulary, kTableVocabulary}, kLogits));
   Value* tokens = b.Op("Unsqueeze", {b.Op("Cast", {ids}, {{"to", DType::kF32}}), b.Ints({0, 2, 4})});
   Value* present =
       b.Op("Concat", {past, b.Op("Tile", {tokens, b.Ints({2, 1, 1, 1, 1})})}, {{"axis", int64_t{3}}});
@@ -74,9 +74,9 @@ TEST(BeamSearch, TheDecodersInputsAgree) {
 
 double LogOdds(int64_t last, int64_t token) {
   double sum = 0;
-  for (int64_t w = 0; w < kVocabulary; ++w)
-    sum += std::exp(kLogits[static_cast<size_t>(last * kVocabulary + w)]);
-  return kLogits[static_cast<size_t>(last * kVocabulary + token)] - std::log(sum);
+  for (int64_t w = 0; w < kTableVocabulary; ++w)
+    sum += std::exp(kLogits[static_cast<size_t>(last * kTableVocabulary + w)]);
+  return kLogits[static_cast<size_t>(last * kTableVocabulary + token)] - std::log(sum);
 }
 
 std::vector<int64_t> Beams(int64_t max_length, int64_t beams, int64_t returned, int64_t eos,
@@ -97,8 +97,8 @@ TEST(BeamSearch, FindsTheBestSequences) {
     int64_t a, b;
   };
   std::vector<Sequence> all;
-  for (int64_t a = 0; a < kVocabulary; ++a)
-    for (int64_t b = 0; b < kVocabulary; ++b) all.push_back({LogOdds(0, a) + LogOdds(a, b), a, b});
+  for (int64_t a = 0; a < kTableVocabulary; ++a)
+    for (int64_t b = 0; b < kTableVocabulary; ++b) all.push_back({LogOdds(0, a) + LogOdds(a, b), a, b});
   std::sort(all.begin(), all.end(), [](const Sequence& x, const Sequence& y) { return x.score > y.score; });
   std::vector<int64_t> wanted;
   for (size_t i = 0; i < 3; ++i) wanted.insert(wanted.end(), {0, all[i].a, all[i].b});

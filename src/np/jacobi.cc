@@ -28,8 +28,6 @@ void Rotate(Rotation r, double* x, double* y, int64_t n) {
     y[i] = r.s * u + r.c * y[i];
   }
 }
-double Dot(const double* x, const double* y, int64_t n) { return std::inner_product(x, x + n, y, 0.0); }
-
 std::vector<int64_t> OrderOf(const std::vector<double>& values, bool descending) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);

@@ -10,6 +10,9 @@ namespace {
 void AddScaled(double factor, const double* x, double* y, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
 }
+
+}  // namespace
+
 double Dot(const double* x, const double* y, int64_t n) {
   double sum[4] = {};
   int64_t i = 0;
@@ -18,8 +21,6 @@ double Dot(const double* x, const double* y, int64_t n) {
   for (; i < n; ++i) sum[0] += x[i] * y[i];
   return sum[0] + sum[1] + (sum[2] + sum[3]);
 }
-
-}  // namespace
 
 Matrix Identity(int64_t n) {
   Matrix out(n, n);

@@ -15,6 +15,7 @@ struct Matrix {
   double& at(int64_t i, int64_t j) { return x[static_cast<size_t>(i * columns + j)]; }
   double at(int64_t i, int64_t j) const { return x[static_cast<size_t>(i * columns + j)]; }
 };
+double Dot(const double* x, const double* y, int64_t n);
 Matrix Identity(int64_t n);
 Matrix Transposed(const Matrix& a);
 

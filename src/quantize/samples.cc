@@ -177,11 +177,7 @@ class ArchiveSamples : public compress::Samples {
   size_t size_ = 0;
 };
 
-std::string Extension(const std::string& path) {
-  std::string extension = fs::path(path).extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return extension;
-}
+std::string Extension(const std::string& path) { return LowerCase(fs::path(path).extension().string()); }
 
 Result<const Value*> OnlyInput(const Graph& graph, const std::string& file) {
   if (graph.inputs().size() == 1) return static_cast<const Value*>(graph.inputs()[0]);

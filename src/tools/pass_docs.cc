@@ -29,12 +29,7 @@ std::string Plain(const std::string& text) {
   return out;
 }
 
-std::string Link(const std::string& name) {
-  std::string anchor = name;
-  std::transform(anchor.begin(), anchor.end(), anchor.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return StrCat("[", name, "](#", anchor, ")");
-}
+std::string Link(const std::string& name) { return StrCat("[", name, "](#", LowerCase(name), ")"); }
 
 bool IsPass(const std::string& name) {
   const auto& passes = AllPasses();

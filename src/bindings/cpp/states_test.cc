@@ -15,7 +15,7 @@ using Tokens = std::vector<int64_t>;
 
 constexpr char kKey[] = "past_key_values.0.key", kValue[] = "past_key_values.0.value";
 
-bool Says(const tern::Status& status, const char* words) {
+bool StateSays(const tern::Status& status, const char* words) {
   return status.message().find(words) != std::string::npos;
 }
 
@@ -32,7 +32,7 @@ tern::Predictor Created(const tern::Config& config) {
   return std::move(*p);
 }
 
-tern::Value Floats(const std::vector<float>& data, const tern::Shape& shape) {
+tern::Value StateFloats(const std::vector<float>& data, const tern::Shape& shape) {
   auto made = tern::Value::TensorOf(data, shape);
   EXPECT_TRUE(made.ok()) << made.status().message();
   return *made;
@@ -165,7 +165,7 @@ TEST(States, GoBackToAnEarlierPoint) {
   EXPECT_EQ(key.shape(), (tern::Shape{1, 2, 4, 4})) << "GetState returns a copy";
   ASSERT_TRUE(p.SetState(kKey, key).ok());
   const tern::Status ran = p.Run();
-  EXPECT_TRUE(Says(ran, "'past_key_values.0.value' has length 94, the states before it have 4"))
+  EXPECT_TRUE(StateSays(ran, "'past_key_values.0.value' has length 94, the states before it have 4"))
       << ran.message();
   ASSERT_TRUE(p.SetState(kValue, value).ok());
   EXPECT_EQ(p.StateLength(), 4);
@@ -195,47 +195,51 @@ TEST(States, ExplainMistakesInTheConfig) {
     EXPECT_FALSE(p.ok()) << states;
     return p.ok() ? tern::Status() : p.status();
   };
-  EXPECT_TRUE(Says(said("ids"), "states \"ids\": states must be auto, none or a list of PAST=PRESENT"))
+  EXPECT_TRUE(StateSays(said("ids"), "states \"ids\": states must be auto, none or a list of PAST=PRESENT"))
       << said("ids").message();
-  EXPECT_TRUE(Says(said("a=b,"), "got ''"));
+  EXPECT_TRUE(StateSays(said("a=b,"), "got ''"));
   EXPECT_EQ(said("all").code(), tern::Code::kInvalidArgument);
-  EXPECT_TRUE(Says(said("past=present.0.key"), "no input is named 'past'"));
-  EXPECT_TRUE(Says(said("ids=nothing"), "no output is named 'nothing'"));
-  EXPECT_TRUE(Says(said("ids=logits"), "i64[B,N]")) << said("ids=logits").message();
+  EXPECT_TRUE(StateSays(said("past=present.0.key"), "no input is named 'past'"));
+  EXPECT_TRUE(StateSays(said("ids=nothing"), "no output is named 'nothing'"));
+  EXPECT_TRUE(StateSays(said("ids=logits"), "i64[B,N]")) << said("ids=logits").message();
   const std::string key(kKey);
-  EXPECT_TRUE(Says(said(key + "=present.0.key," + key + "=present.0.value"), "part of another state"));
+  EXPECT_TRUE(StateSays(said(key + "=present.0.key," + key + "=present.0.value"), "part of another state"));
 }
 
 TEST(States, ExplainMistakes) {
   tern::Predictor p = Created(Decoder().states("auto"));
   tern::Tensor past = p.Input(kKey);
   EXPECT_EQ(past.status().code(), tern::Code::kInvalidArgument);
-  EXPECT_TRUE(Says(past.CopyFrom(std::vector<float>(8), {1, 2, 1, 4}),
-                   "input 'past_key_values.0.key' belongs to state 'past_key_values.0.key'"));
-  EXPECT_TRUE(Says(p.Output("present.0.value").status(), "belongs to state 'past_key_values.0.value'"));
-  EXPECT_TRUE(Says(p.Input("none").status(), "no input 'none'; it has: ids"));
-  EXPECT_TRUE(Says(p.Input(1).status(), "no input 1"));
-  EXPECT_TRUE(Says(p.GetState(kKey).status(), "no value before the first run"));
+  EXPECT_TRUE(StateSays(past.CopyFrom(std::vector<float>(8), {1, 2, 1, 4}),
+                        "input 'past_key_values.0.key' belongs to state 'past_key_values.0.key'"));
+  EXPECT_TRUE(StateSays(p.Output("present.0.value").status(), "belongs to state 'past_key_values.0.value'"));
+  EXPECT_TRUE(StateSays(p.Input("none").status(), "no input 'none'; it has: ids"));
+  EXPECT_TRUE(StateSays(p.Input(1).status(), "no input 1"));
+  EXPECT_TRUE(StateSays(p.GetState(kKey).status(), "no value before the first run"));
   EXPECT_EQ(p.GetState("key").status().code(), tern::Code::kNotFound);
-  EXPECT_TRUE(Says(p.SetState("key", Floats({1}, {1})), "no state 'key'; it has 'past_key_values.0.key'"));
-  EXPECT_TRUE(Says(p.SetState(kKey, tern::Value()), "an empty value"));
+  EXPECT_TRUE(
+      StateSays(p.SetState("key", StateFloats({1}, {1})), "no state 'key'; it has 'past_key_values.0.key'"));
+  EXPECT_TRUE(StateSays(p.SetState(kKey, tern::Value()), "an empty value"));
   const auto set = [&](const tern::Value& value) { return p.SetState(kKey, value); };
-  EXPECT_TRUE(Says(set(Floats({1}, {1})), "is f32[B,2,P,4], got f32[1]: rank 1 instead of 4"));
-  EXPECT_TRUE(Says(set(Floats(std::vector<float>(12), {1, 3, 1, 4})), "dimension 1 is 3 instead of 2"));
-  EXPECT_TRUE(Says(set(*tern::Value::TensorOf(std::vector<double>(8), {1, 2, 1, 4})), "got f64[1,2,1,4]"));
+  EXPECT_TRUE(StateSays(set(StateFloats({1}, {1})), "is f32[B,2,P,4], got f32[1]: rank 1 instead of 4"));
+  EXPECT_TRUE(
+      StateSays(set(StateFloats(std::vector<float>(12), {1, 3, 1, 4})), "dimension 1 is 3 instead of 2"));
+  EXPECT_TRUE(
+      StateSays(set(*tern::Value::TensorOf(std::vector<double>(8), {1, 2, 1, 4})), "got f64[1,2,1,4]"));
   // The batch size follows from other inputs, so Run checks it, not SetState.
-  ASSERT_TRUE(set(Floats(std::vector<float>(16), {2, 2, 1, 4})).ok());
+  ASSERT_TRUE(set(StateFloats(std::vector<float>(16), {2, 2, 1, 4})).ok());
   ASSERT_TRUE(p.Input("ids").CopyFrom(Tokens{1}, {1, 1}).ok());
   tern::Status ran = p.Run();
   EXPECT_EQ(ran.code(), tern::Code::kInvalidArgument);
-  EXPECT_TRUE(Says(ran, kKey) && Says(ran, "f32[1,2,0,4]") && Says(ran, "f32[2,2,1,4]")) << ran.message();
+  EXPECT_TRUE(StateSays(ran, kKey) && StateSays(ran, "f32[1,2,0,4]") && StateSays(ran, "f32[2,2,1,4]"))
+      << ran.message();
   EXPECT_EQ(p.Run().message(), ran.message()) << "the error stays until the state is corrected or reset";
   ASSERT_TRUE(p.ResetStates().ok());
   EXPECT_TRUE(p.Run().ok());
-  EXPECT_TRUE(Says(set(Floats(std::vector<float>(16), {2, 2, 1, 4})), "f32[1,2,1,4]"));
+  EXPECT_TRUE(StateSays(set(StateFloats(std::vector<float>(16), {2, 2, 1, 4})), "f32[1,2,1,4]"));
   const tern::Predictor other = std::move(p);
   EXPECT_EQ(other.StateLength(), 1);
-  EXPECT_TRUE(Says(p.ResetStates(), "moved from") && Says(p.GetState(kKey).status(), "moved from"));
+  EXPECT_TRUE(StateSays(p.ResetStates(), "moved from") && StateSays(p.GetState(kKey).status(), "moved from"));
   EXPECT_TRUE(p.States().empty());
   EXPECT_EQ(p.StateLength(), 0);
 }
@@ -261,7 +265,7 @@ TEST(States, StayAsTheyWereWhenARunFails) {
 TEST(States, BeginWithTheFirstRunThatSucceeds) {
   tern::Predictor p = Created(Decoder().states("auto"));
   ASSERT_TRUE(p.Input("ids").CopyFrom(Tokens{99, 99}, {2, 1}).ok());
-  EXPECT_TRUE(Says(p.Run(), "99")) << p.Run().message();
+  EXPECT_TRUE(StateSays(p.Run(), "99")) << p.Run().message();
   EXPECT_EQ(p.GetState(kKey).status().code(), tern::Code::kNotFound);
   EXPECT_NE(Next(p, {1, 5, 7}), -1);
   EXPECT_EQ(p.GetState(kKey)->shape(), (tern::Shape{1, 2, 3, 4}));

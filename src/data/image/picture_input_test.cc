@@ -23,7 +23,7 @@ Image Gradient(int width, int height, int channels) {
   return image;
 }
 
-std::string EncodePng(const Image& image) {
+std::string PngOf(const Image& image) {
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(image.width);
@@ -36,7 +36,7 @@ std::string EncodePng(const Image& image) {
   return out;
 }
 
-std::string EncodeJpeg(const Image& image) {
+std::string JpegOf(const Image& image) {
   jpeg_compress_struct c{};
   jpeg_error_mgr errors{};
   c.err = jpeg_std_error(&errors);
@@ -64,7 +64,7 @@ std::string EncodeJpeg(const Image& image) {
 TEST(Image, DecodesPngExactly) {
   for (const int channels : {1, 3}) {
     const Image image = Gradient(7, 5, channels);
-    auto back = DecodeImage(EncodePng(image));
+    auto back = DecodeImage(PngOf(image));
     ASSERT_TRUE(back.ok()) << back.status().ToString();
     EXPECT_EQ(back->width, 7);
     EXPECT_EQ(back->height, 5);
@@ -74,14 +74,14 @@ TEST(Image, DecodesPngExactly) {
 
 TEST(Image, DecodesJpegClosely) {
   const Image image = Gradient(16, 16, 1);
-  auto back = DecodeImage(EncodeJpeg(image));
+  auto back = DecodeImage(JpegOf(image));
   ASSERT_TRUE(back.ok()) << back.status().ToString();
   ASSERT_EQ(back->pixels.size(), image.pixels.size());
   for (size_t i = 0; i < image.pixels.size(); ++i) EXPECT_NEAR(back->pixels[i], image.pixels[i], 12);
 }
 
 TEST(Image, RefusesTruncationAndSurvivesFlips) {
-  for (const std::string& good : {EncodePng(Gradient(9, 9, 3)), EncodeJpeg(Gradient(16, 16, 3))}) {
+  for (const std::string& good : {PngOf(Gradient(9, 9, 3)), JpegOf(Gradient(16, 16, 3))}) {
     for (size_t n = 0; n + 20 < good.size(); n += 3) EXPECT_FALSE(DecodeImage(good.substr(0, n)).ok()) << n;
     for (size_t i = 0; i < good.size(); ++i) {
       std::string bad = good;
@@ -93,11 +93,11 @@ TEST(Image, RefusesTruncationAndSurvivesFlips) {
 }
 
 TEST(Image, RefusesHugeClaims) {
-  std::string png = EncodePng(Gradient(2, 2, 1));
+  std::string png = PngOf(Gradient(2, 2, 1));
   for (const size_t at : {16, 20})
     png[at] = 0x10;  // a width and height of 2^28; libpng's CRC check or CheckPixels fails
   EXPECT_FALSE(DecodeImage(png).ok());
-  std::string jpeg = EncodeJpeg(Gradient(8, 8, 1));
+  std::string jpeg = JpegOf(Gradient(8, 8, 1));
   const size_t frame = jpeg.find("\xff\xc0");
   for (size_t i = 0; i < 4; ++i) jpeg[frame + 5 + i] = '\xff';
   auto image = DecodeImage(jpeg);

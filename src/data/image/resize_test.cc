@@ -12,7 +12,7 @@
 namespace tern::data {
 namespace {
 
-Image Noise(int width, int height, int channels) {
+Image ResizeNoise(int width, int height, int channels) {
   std::mt19937 random(7);
   Image image(width, height, channels);
   for (uint8_t& p : image.pixels) p = static_cast<uint8_t>(random());
@@ -59,7 +59,7 @@ TEST(Resize, EqualsPillow) {
 TEST(Resize, IsTheSameForEveryInstructionSet) {
   for (const int channels : {1, 3})
     for (const Size from : {Size{1, 1}, Size{13, 40}, Size{90, 31}}) {
-      const Image image = Noise(from.width, from.height, channels);
+      const Image image = ResizeNoise(from.width, from.height, channels);
       for (const Filter filter : kFilters)
         for (const Size to :
              {Size{1, 1}, Size{7, 11}, Size{40, 9}, Size{from.width, 5}, Size{65, from.height}}) {
@@ -71,7 +71,7 @@ TEST(Resize, IsTheSameForEveryInstructionSet) {
 }
 
 TEST(Resize, BoxOfPixelsEqualsACrop) {
-  const Image image = Noise(20, 30, 3);
+  const Image image = ResizeNoise(20, 30, 3);
   const Image part = *Crop(image, 4, 5, 10, 12);
   auto boxed = ResizeBox(image, {4, 5, 14, 17}, 10, 12, Filter::kBilinear);
   ASSERT_TRUE(boxed.ok());
@@ -97,7 +97,7 @@ TEST(Transform, TurnsAndFlips) {
   EXPECT_EQ(FlipHorizontal(two).pixels, (std::vector<uint8_t>{2, 1}));
   const Image turned = Rotate90(Image(2, 2, 1, {1, 2, 3, 4}), 1);
   EXPECT_EQ(turned.pixels, (std::vector<uint8_t>{2, 4, 1, 3}));
-  const Image image = Noise(5, 3, 3);
+  const Image image = ResizeNoise(5, 3, 3);
   EXPECT_EQ(Rotate90(Rotate90(image, 1), -1).pixels, image.pixels);
   EXPECT_EQ(Rotate90(image, 2).pixels, FlipVertical(FlipHorizontal(image)).pixels);
   // Each orientation is undone by its inverse.
@@ -108,7 +108,7 @@ TEST(Transform, TurnsAndFlips) {
 }
 
 TEST(Transform, CropsAndPads) {
-  const Image image = Noise(5, 4, 1);
+  const Image image = ResizeNoise(5, 4, 1);
   EXPECT_EQ(CentreCorner({5, 4}, {2, 1}).left, 2);  // 1.5 rounds to 2, as in torchvision
   EXPECT_EQ(CentreCorner({5, 4}, {2, 1}).top, 2);
   EXPECT_EQ(CentreCorner({7, 4}, {2, 1}).left, 2);  // 2.5 rounds to 2
@@ -148,7 +148,7 @@ PixelOptions ImageNet() {
 
 // The fused path equals separate steps, in both layouts and orders of channels.
 TEST(ToTensor, EqualsSeparateSteps) {
-  const Image image = Noise(61, 47, 3);
+  const Image image = ResizeNoise(61, 47, 3);
   const Image cropped = *CropCentre(Resize(image, 31, 24), 19, 17);
   PixelOptions o = ImageNet();
   ForEachIsa([&](const char* isa) {
@@ -189,7 +189,7 @@ TEST(ToTensor, LetterboxFlipAndGrey) {
 }
 
 TEST(ToTensor, FillsABatch) {
-  const Image image = Noise(6, 4, 3);
+  const Image image = ResizeNoise(6, 4, 3);
   PixelOptions o{.fit = Fit::kStretch, .size = {5, 5}, .dtype = DType::kF16};
   Tensor batch(DType::kF16, {2, 3, 5, 5});
   ASSERT_TRUE(ToTensorEntry(image, o, 1, batch).ok());
@@ -204,7 +204,7 @@ TEST(ToTensor, FillsABatch) {
 }
 
 TEST(ToTensor, RefusesWrongOptions) {
-  const Image image = Noise(6, 4, 3);
+  const Image image = ResizeNoise(6, 4, 3);
   EXPECT_FALSE(ToTensor(image, {.crop = {7, 1}}).ok());
   EXPECT_FALSE(ToTensor(image, {.fit = Fit::kStretch, .size = {0, 5}}).ok());
   EXPECT_FALSE(ToTensor(image, {.fit = Fit::kLetterbox, .size = {9, 9}, .crop = {2, 2}}).ok());

@@ -21,8 +21,9 @@ const ExporterTable& Exporters() {
 
 namespace {
 
-constexpr size_t kLargestMessage = INT32_MAX;    // protobuf's limit
-constexpr size_t kMaxMessage = size_t{3} << 29;  // limit on the weights, 1.5 GiB, so that the graph also fits
+constexpr size_t kLargestMessage = INT32_MAX;  // protobuf's limit
+constexpr size_t kMaxInnerWeights = size_t{3}
+                                    << 29;  // limit on the weights, 1.5 GiB, so that the graph also fits
 
 // Returns the ir_version of the ONNX release that introduced an opset, but at least 10.
 int64_t IrVersionOf(int opset) { return opset <= 22 ? 10 : opset <= 25 ? opset - 12 : 13; }
@@ -111,7 +112,7 @@ Result<std::string> ExportBytes(const Graph& given, const ExportOptions& options
   return Guard([&]() -> Result<std::string> {
     const std::unique_ptr<Graph> copy = WithoutFused(given);
     const Graph& graph = copy ? *copy : given;
-    if (WeightBytes(graph) > kMaxMessage)
+    if (WeightBytes(graph) > kMaxInnerWeights)
       return InvalidArgument("the weights have ", WeightBytes(graph),
                              " bytes, which is too much for one ONNX message; export to a file instead");
     pb::ModelProto model;
@@ -131,7 +132,7 @@ Result<int64_t> ExportFile(const Graph& given, const std::string& path, const Ex
     pb::ModelProto model;
     GraphExporter exporter(*model.mutable_graph(), nullptr);
     exporter.contrib = options.contrib;
-    exporter.keep_weights_outside = options.external_data || WeightBytes(graph) > kMaxMessage;
+    exporter.keep_weights_outside = options.external_data || WeightBytes(graph) > kMaxInnerWeights;
     TERN_TRY(exporter.Export(graph));
     FillHeader(graph, exporter, model);
     const std::string data_path = path + ".data";

@@ -129,11 +129,7 @@ bool MindNode::Bool(int i, mindir::Names names, bool otherwise) const {
 std::string MindNode::Text(int i, mindir::Names names, std::string otherwise, mindir::Names choices) const {
   const Item* item = Arg(i, names);
   if (!item) return otherwise;
-  if (item->is(Item::Kind::kText)) {
-    std::string text = item->text;
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-  }
+  if (item->is(Item::Kind::kText)) return LowerCase(item->text);
   const auto longs = LongsOf(*item);
   if (longs && longs->size() == 1 && longs->front() >= 0 &&
       longs->front() < static_cast<int64_t>(choices.size()))

@@ -58,10 +58,10 @@ Status Infer(const RotaryEmbedding& op, InferContext& c) {
 }
 
 // Maps token t of batch item b to its row of cos and sin.
-class Rows {
+class RotaryRows {
  public:
-  static Result<Rows> Of(EvalContext& c, const Dims& x, int64_t half) {
-    Rows r;
+  static Result<RotaryRows> Of(EvalContext& c, const Dims& x, int64_t half) {
+    RotaryRows r;
     const Dims& angles = c.In("cos").dims();
     const bool cached = c.Has("positions");
     const Dims& by_row = cached ? c.In("positions").dims() : angles;
@@ -95,7 +95,7 @@ Status Reference(const RotaryEmbedding& op, EvalContext& c) {
   auto x = c.Doubles("x");
   const auto cosines = c.Doubles("cos"), sines = c.Doubles("sin");
   const int64_t heads = dims[1], length = dims[2], width = dims[3], half = (op.size ? op.size : width) / 2;
-  TERN_ASSIGN(const Rows rows, Rows::Of(c, dims, half));
+  TERN_ASSIGN(const RotaryRows rows, RotaryRows::Of(c, dims, half));
   const bool packed = c.In("x").rank() == 3;
   for (int64_t row = 0; row < dims[0] * heads * length; ++row) {
     const int64_t b = row / (heads * length), t = packed ? row / heads % length : row % length;

@@ -9,10 +9,8 @@
 namespace tern {
 namespace {
 
-using Kind = ActivationKind;
-
 struct Activation {
-  Kind kind = Kind::kLeakyRelu;
+  ActivationKind kind = ActivationKind::kLeakyRelu;
   float alpha = 1, beta = 0;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, ActivationNames(), "the function");
@@ -23,7 +21,7 @@ struct Activation {
 
 Status Infer(const Activation& op, InferContext& c) {
   const DType t = c.TypeOf("x");
-  if (t != DType::kInvalid && !IsFloat(t) && op.kind != Kind::kShrink)
+  if (t != DType::kInvalid && !IsFloat(t) && op.kind != ActivationKind::kShrink)
     return InvalidModel("input 'x' must be float, got ", c.In("x").ToString());
   c.Out("y", t, c.ShapeOf("x"));
   return {};
@@ -48,23 +46,23 @@ const std::vector<const char*>& ActivationNames() {
 double ActivationValue(ActivationKind kind, double alpha, double beta, double x) {
   const double a = alpha, b = beta;
   switch (kind) {
-    case Kind::kLeakyRelu:
+    case ActivationKind::kLeakyRelu:
       return x < 0 ? a * x : x;
-    case Kind::kElu:
+    case ActivationKind::kElu:
       return x < 0 ? a * std::expm1(x) : x;
-    case Kind::kSelu:
+    case ActivationKind::kSelu:
       return b * (x > 0 ? x : a * std::expm1(x));
-    case Kind::kCelu:
+    case ActivationKind::kCelu:
       return x < 0 ? a * std::expm1(x / a) : x;
-    case Kind::kHardSigmoid: {
+    case ActivationKind::kHardSigmoid: {
       const double y = a * x + b;
       return y < 0 ? 0 : y > 1 ? 1 : y;
     }
-    case Kind::kThresholdedRelu:
+    case ActivationKind::kThresholdedRelu:
       return x > a ? x : 0;
-    case Kind::kSwish:
+    case ActivationKind::kSwish:
       return x / (1 + std::exp(-a * x));
-    case Kind::kAffine:
+    case ActivationKind::kAffine:
       return a * x + b;
     default:
       return x < -a ? x + b : x > a ? x - b : 0;  // shrink

@@ -9,10 +9,8 @@
 namespace tern {
 namespace {
 
-using Kind = BinaryKind;
-
 struct Binary {
-  Kind kind = Kind::kAdd;
+  BinaryKind kind = BinaryKind::kAdd;
   template <class V> void Visit(V& v) {
     static const auto* names = new std::vector<const char*>(std::begin(kBinaryNames), std::end(kBinaryNames));
     v.Enum(
@@ -22,26 +20,26 @@ struct Binary {
   }
 };
 
-DTypeSet TypesOf(Kind kind) {
+DTypeSet TypesOf(BinaryKind kind) {
   switch (kind) {
-    case Kind::kAnd:
-    case Kind::kOr:
-    case Kind::kXor:
+    case BinaryKind::kAnd:
+    case BinaryKind::kOr:
+    case BinaryKind::kXor:
       return kBools;
-    case Kind::kBitAnd:
-    case Kind::kBitOr:
-    case Kind::kBitXor:
-    case Kind::kShiftLeft:
-    case Kind::kShiftRight:
+    case BinaryKind::kBitAnd:
+    case BinaryKind::kBitOr:
+    case BinaryKind::kBitXor:
+    case BinaryKind::kShiftLeft:
+    case BinaryKind::kShiftRight:
       return kInts;
-    case Kind::kEqual:
+    case BinaryKind::kEqual:
       return kNumbers | kBools | kStrings;
     default:
       return kNumbers;
   }
 }
 
-Status CheckTypes(Kind kind, const InferContext& c) {
+Status CheckTypes(BinaryKind kind, const InferContext& c) {
   for (const char* port : {"a", "b"}) {
     const DType t = c.TypeOf(port);
     if (t != DType::kInvalid && !(SetOf(t) & TypesOf(kind)))
@@ -49,7 +47,7 @@ Status CheckTypes(Kind kind, const InferContext& c) {
                           c.In(port).ToString());
   }
   const DType a = c.TypeOf("a"), b = c.TypeOf("b");
-  if (a != b && a != DType::kInvalid && b != DType::kInvalid && kind != Kind::kPow)
+  if (a != b && a != DType::kInvalid && b != DType::kInvalid && kind != BinaryKind::kPow)
     return InvalidModel("inputs differ in type: a ", c.In("a").ToString(), ", b ", c.In("b").ToString());
   return {};
 }
@@ -57,7 +55,8 @@ Status CheckTypes(Kind kind, const InferContext& c) {
 Status Infer(const Binary& op, InferContext& c) {
   TERN_TRY(CheckTypes(op.kind, c));
   TERN_ASSIGN(Shape shape, BroadcastShapes(c.ShapeOf("a"), c.ShapeOf("b")));
-  const DType t = c.TypeOf("a") != DType::kInvalid || op.kind == Kind::kPow ? c.TypeOf("a") : c.TypeOf("b");
+  const DType t =
+      c.TypeOf("a") != DType::kInvalid || op.kind == BinaryKind::kPow ? c.TypeOf("a") : c.TypeOf("b");
   const bool small = shape.ranked && shape.rank() <= 1;
   c.Out("y", IsComparison(op.kind) ? DType::kBool : t, std::move(shape));
   if (!small) return {};
@@ -72,40 +71,40 @@ double FloorMod(double a, double b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-template <class T> bool Compare(Kind kind, const T& a, const T& b) {
+template <class T> bool Compare(BinaryKind kind, const T& a, const T& b) {
   switch (kind) {
-    case Kind::kEqual:
+    case BinaryKind::kEqual:
       return a == b;
-    case Kind::kLess:
+    case BinaryKind::kLess:
       return a < b;
-    case Kind::kLessEqual:
+    case BinaryKind::kLessEqual:
       return a <= b;
-    case Kind::kGreater:
+    case BinaryKind::kGreater:
       return a > b;
     default:
       return a >= b;
   }
 }
 
-double Apply(Kind kind, double a, double b) {
+double Apply(BinaryKind kind, double a, double b) {
   switch (kind) {
-    case Kind::kAdd:
+    case BinaryKind::kAdd:
       return a + b;
-    case Kind::kSub:
+    case BinaryKind::kSub:
       return a - b;
-    case Kind::kMul:
+    case BinaryKind::kMul:
       return a * b;
-    case Kind::kDiv:
+    case BinaryKind::kDiv:
       return a / b;
-    case Kind::kPow:
+    case BinaryKind::kPow:
       return std::pow(a, b);
-    case Kind::kMod:
+    case BinaryKind::kMod:
       return FloorMod(a, b);
-    case Kind::kFmod:
+    case BinaryKind::kFmod:
       return std::fmod(a, b);
-    case Kind::kMin:
+    case BinaryKind::kMin:
       return std::isnan(a) || Below(a, b) ? a : b;  // NaN propagates
-    case Kind::kMax:
+    case BinaryKind::kMax:
       return std::isnan(a) || Below(b, a) ? a : b;
     default:
       return a < 0 ? a * b : a;  // prelu
@@ -143,7 +142,7 @@ int64_t ShiftRight(int64_t a, int64_t b, bool is_signed, int bits) {
 // Computes kind(a, b) for bools and for integers of any width. A u64 is passed as the int64_t with the same
 // bits. Results wrap when they are stored.
 struct LongMath {
-  Kind kind;
+  BinaryKind kind;
   bool is_signed;
   int bits;
 
@@ -154,46 +153,46 @@ struct LongMath {
   int64_t operator()(int64_t a, int64_t b) const {
     const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
     switch (kind) {
-      case Kind::kAdd:
+      case BinaryKind::kAdd:
         return static_cast<int64_t>(ua + ub);
-      case Kind::kSub:
+      case BinaryKind::kSub:
         return static_cast<int64_t>(ua - ub);
-      case Kind::kMul:
+      case BinaryKind::kMul:
         return static_cast<int64_t>(ua * ub);
-      case Kind::kDiv:
+      case BinaryKind::kDiv:
         return Divide(a, b, is_signed);
-      case Kind::kMod: {
+      case BinaryKind::kMod: {
         const int64_t r = Remainder(a, b, is_signed);
         return is_signed && r != 0 && (r < 0) != (b < 0) ? r + b : r;
       }
-      case Kind::kFmod:
+      case BinaryKind::kFmod:
         return Remainder(a, b, is_signed);
-      case Kind::kMin:
+      case BinaryKind::kMin:
         return Less(a, b) ? a : b;
-      case Kind::kMax:
+      case BinaryKind::kMax:
         return Less(a, b) ? b : a;
-      case Kind::kAnd:
-      case Kind::kBitAnd:
+      case BinaryKind::kAnd:
+      case BinaryKind::kBitAnd:
         return a & b;
-      case Kind::kOr:
-      case Kind::kBitOr:
+      case BinaryKind::kOr:
+      case BinaryKind::kBitOr:
         return a | b;
-      case Kind::kXor:
-      case Kind::kBitXor:
+      case BinaryKind::kXor:
+      case BinaryKind::kBitXor:
         return a ^ b;
-      case Kind::kShiftLeft:
+      case BinaryKind::kShiftLeft:
         return b < 0 || b >= bits ? 0 : static_cast<int64_t>(ua << b);
-      case Kind::kShiftRight:
+      case BinaryKind::kShiftRight:
         return ShiftRight(a, b, is_signed, bits);
-      case Kind::kEqual:
+      case BinaryKind::kEqual:
         return a == b;
-      case Kind::kLess:
+      case BinaryKind::kLess:
         return Less(a, b);
-      case Kind::kLessEqual:
+      case BinaryKind::kLessEqual:
         return !Less(b, a);
-      case Kind::kGreater:
+      case BinaryKind::kGreater:
         return Less(b, a);
-      case Kind::kGreaterEqual:
+      case BinaryKind::kGreaterEqual:
         return !Less(a, b);
       default:
         return is_signed && a < 0 ? static_cast<int64_t>(ua * ub) : a;  // prelu
@@ -223,7 +222,7 @@ Status Reference(const Binary& op, EvalContext& c) {
   const Tensor &a = c.In("a"), &b = c.In("b");
   TERN_ASSIGN(const Dims dims, BroadcastDims(a.dims(), b.dims()));
   Tensor& y = c.Out("y", dims);
-  if (op.kind == Kind::kPow) {
+  if (op.kind == BinaryKind::kPow) {
     PowReference(a, b, y);
   } else if (a.dtype() == DType::kString) {
     const auto *p = a.data<std::string>(), *q = b.data<std::string>();

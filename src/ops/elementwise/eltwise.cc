@@ -11,10 +11,10 @@
 namespace tern {
 namespace {
 
-enum class Kind { kSum, kProd, kMax, kMin };
+enum class EltwiseKind { kSum, kProd, kMax, kMin };
 
 struct Eltwise {
-  Kind kind = Kind::kSum;
+  EltwiseKind kind = EltwiseKind::kSum;
   std::vector<float> coefficients;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"sum", "prod", "max", "min"}, "the function; NaN propagates");
@@ -24,21 +24,21 @@ struct Eltwise {
 
 Status CheckCoefficients(const Eltwise& op, const InferContext& c) {
   if (op.coefficients.empty()) return {};
-  if (op.kind != Kind::kSum) return InvalidModel("only a sum has coefficients");
+  if (op.kind != EltwiseKind::kSum) return InvalidModel("only a sum has coefficients");
   if (static_cast<int>(op.coefficients.size()) != c.InputCount())
     return InvalidModel(op.coefficients.size(), " coefficients for ", c.InputCount(), " inputs");
   if (IsInt(c.In(0).dtype)) return InvalidModel("integers have no coefficients, got ", c.In(0).ToString());
   return {};
 }
 
-BinaryKind StepOf(Kind kind) {
+BinaryKind StepOf(EltwiseKind kind) {
   static constexpr BinaryKind kSteps[] = {BinaryKind::kAdd, BinaryKind::kMul, BinaryKind::kMax,
                                           BinaryKind::kMin};
   return kSteps[static_cast<int>(kind)];
 }
 
 // Combines the contents of all inputs as expressions. Returns nullopt if an input has no content.
-std::optional<Content> ContentOf(Kind kind, const InferContext& c) {
+std::optional<Content> ContentOf(EltwiseKind kind, const InferContext& c) {
   std::optional<Content> all = c.ContentOf(0);
   for (int i = 1; all && i < c.InputCount(); ++i) {
     const auto next = c.ContentOf(i);
@@ -70,13 +70,13 @@ Status Infer(const Eltwise& op, InferContext& c) {
   return {};
 }
 
-double Join(Kind kind, double a, double b) {
+double Join(EltwiseKind kind, double a, double b) {
   switch (kind) {
-    case Kind::kSum:
+    case EltwiseKind::kSum:
       return a + b;
-    case Kind::kProd:
+    case EltwiseKind::kProd:
       return a * b;
-    case Kind::kMax:
+    case EltwiseKind::kMax:
       return std::isnan(a) || Below(b, a) ? a : b;
     default:
       return std::isnan(a) || Below(a, b) ? a : b;
@@ -84,15 +84,15 @@ double Join(Kind kind, double a, double b) {
 }
 
 // Results are modulo 2^64. A u64 is passed as the int64_t with the same bits.
-int64_t JoinLongs(Kind kind, int64_t a, int64_t b, bool is_signed) {
+int64_t JoinLongs(EltwiseKind kind, int64_t a, int64_t b, bool is_signed) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   const bool less = is_signed ? a < b : ua < ub;
   switch (kind) {
-    case Kind::kSum:
+    case EltwiseKind::kSum:
       return static_cast<int64_t>(ua + ub);
-    case Kind::kProd:
+    case EltwiseKind::kProd:
       return static_cast<int64_t>(ua * ub);
-    case Kind::kMax:
+    case EltwiseKind::kMax:
       return less ? b : a;
     default:
       return less ? a : b;

@@ -9,23 +9,21 @@
 namespace tern {
 namespace {
 
-using Kind = UnaryKind;
-
 struct Unary {
-  Kind kind = Kind::kAbs;
+  UnaryKind kind = UnaryKind::kAbs;
   template <class V> void Visit(V& v) { v.Enum("kind", kind, UnaryNames(), "the function"); }
 };
 
-DTypeSet TypesOf(Kind kind) {
+DTypeSet TypesOf(UnaryKind kind) {
   switch (kind) {
-    case Kind::kAbs:
-    case Kind::kNeg:
-    case Kind::kSign:
-    case Kind::kRelu:
+    case UnaryKind::kAbs:
+    case UnaryKind::kNeg:
+    case UnaryKind::kSign:
+    case UnaryKind::kRelu:
       return kNumbers;
-    case Kind::kNot:
+    case UnaryKind::kNot:
       return kBools;
-    case Kind::kBitwiseNot:
+    case UnaryKind::kBitwiseNot:
       return kInts;
     default:
       return kFloats;
@@ -33,13 +31,13 @@ DTypeSet TypesOf(Kind kind) {
 }
 
 // Applies the function to symbolic elements. Returns nullopt if the function has no symbolic form.
-std::optional<Content> ContentOf(Kind kind, const Content& x) {
+std::optional<Content> ContentOf(UnaryKind kind, const Content& x) {
   switch (kind) {
-    case Kind::kCeil:
-    case Kind::kFloor:
-    case Kind::kRound:
+    case UnaryKind::kCeil:
+    case UnaryKind::kFloor:
+    case UnaryKind::kRound:
       return x;
-    case Kind::kNeg: {
+    case UnaryKind::kNeg: {
       Content y;
       for (const Dim& d : x) y.push_back(Dim(0) - d);
       return y;
@@ -53,7 +51,7 @@ Status Infer(const Unary& op, InferContext& c) {
   const DType t = c.TypeOf("x");
   if (t != DType::kInvalid && !(SetOf(t) & TypesOf(op.kind)))
     return InvalidModel("input 'x' must be ", Describe(TypesOf(op.kind)), ", got ", c.In("x").ToString());
-  c.Out("y", op.kind == Kind::kIsNan ? DType::kBool : t, c.ShapeOf("x"));
+  c.Out("y", op.kind == UnaryKind::kIsNan ? DType::kBool : t, c.ShapeOf("x"));
   if (auto x = c.ContentOf("x"))
     if (auto y = ContentOf(op.kind, *x)) c.OutContent("y", std::move(*y));
   return {};
@@ -67,18 +65,18 @@ double HardSwish(double x) {
 }
 
 // Computes the function of an integer. Results wrap when they are stored.
-int64_t ApplyLong(Kind kind, int64_t x, bool is_signed) {
+int64_t ApplyLong(UnaryKind kind, int64_t x, bool is_signed) {
   const int64_t minus = static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(x));
   switch (kind) {
-    case Kind::kAbs:
+    case UnaryKind::kAbs:
       return is_signed && x < 0 ? minus : x;
-    case Kind::kNeg:
+    case UnaryKind::kNeg:
       return minus;
-    case Kind::kSign:
+    case UnaryKind::kSign:
       return x == 0 ? 0 : is_signed && x < 0 ? -1 : 1;
-    case Kind::kRelu:
+    case UnaryKind::kRelu:
       return is_signed && x < 0 ? 0 : x;
-    case Kind::kNot:
+    case UnaryKind::kNot:
       return !x;
     default:
       return ~x;
@@ -106,63 +104,63 @@ const std::vector<const char*>& UnaryNames() {
 
 double UnaryValue(UnaryKind kind, double x) {
   switch (kind) {
-    case Kind::kAbs:
+    case UnaryKind::kAbs:
       return std::fabs(x);
-    case Kind::kNeg:
+    case UnaryKind::kNeg:
       return -x;
-    case Kind::kSign:
+    case UnaryKind::kSign:
       return x > 0 ? 1 : x < 0 ? -1 : x;  // NaN is unchanged
-    case Kind::kCeil:
+    case UnaryKind::kCeil:
       return std::ceil(x);
-    case Kind::kFloor:
+    case UnaryKind::kFloor:
       return std::floor(x);
-    case Kind::kRound:
+    case UnaryKind::kRound:
       return std::nearbyint(x);  // ties to even
-    case Kind::kSqrt:
+    case UnaryKind::kSqrt:
       return std::sqrt(x);
-    case Kind::kReciprocal:
+    case UnaryKind::kReciprocal:
       return 1 / x;
-    case Kind::kExp:
+    case UnaryKind::kExp:
       return std::exp(x);
-    case Kind::kLog:
+    case UnaryKind::kLog:
       return std::log(x);
-    case Kind::kSin:
+    case UnaryKind::kSin:
       return std::sin(x);
-    case Kind::kCos:
+    case UnaryKind::kCos:
       return std::cos(x);
-    case Kind::kTan:
+    case UnaryKind::kTan:
       return std::tan(x);
-    case Kind::kAsin:
+    case UnaryKind::kAsin:
       return std::asin(x);
-    case Kind::kAcos:
+    case UnaryKind::kAcos:
       return std::acos(x);
-    case Kind::kAtan:
+    case UnaryKind::kAtan:
       return std::atan(x);
-    case Kind::kSinh:
+    case UnaryKind::kSinh:
       return std::sinh(x);
-    case Kind::kCosh:
+    case UnaryKind::kCosh:
       return std::cosh(x);
-    case Kind::kTanh:
+    case UnaryKind::kTanh:
       return std::tanh(x);
-    case Kind::kAsinh:
+    case UnaryKind::kAsinh:
       return std::asinh(x);
-    case Kind::kAcosh:
+    case UnaryKind::kAcosh:
       return std::acosh(x);
-    case Kind::kAtanh:
+    case UnaryKind::kAtanh:
       return std::atanh(x);
-    case Kind::kErf:
+    case UnaryKind::kErf:
       return std::erf(x);
-    case Kind::kSigmoid:
+    case UnaryKind::kSigmoid:
       return 1 / (1 + std::exp(-x));
-    case Kind::kRelu:
+    case UnaryKind::kRelu:
       return Below(x, 0.0) ? 0 : x;
-    case Kind::kSoftplus:
+    case UnaryKind::kSoftplus:
       return Softplus(x);
-    case Kind::kSoftsign:
+    case UnaryKind::kSoftsign:
       return x / (1 + std::fabs(x));
-    case Kind::kHardSwish:
+    case UnaryKind::kHardSwish:
       return HardSwish(x);
-    case Kind::kMish:
+    case UnaryKind::kMish:
       return x * std::tanh(Softplus(x));
     default:
       return std::isnan(x);

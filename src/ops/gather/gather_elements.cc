@@ -13,7 +13,7 @@ struct GatherElements {
   }
 };
 
-Status CheckDims(const Shape& x, const Shape& indices, int axis) {
+Status CheckIndexDims(const Shape& x, const Shape& indices, int axis) {
   if (x.rank() != indices.rank())
     return InvalidModel("indices has rank ", indices.rank(), ", but x has rank ", x.rank());
   for (int i = 0; i < x.rank(); ++i)
@@ -27,7 +27,7 @@ Status Infer(const GatherElements& op, InferContext& c) {
   const Shape &x = c.ShapeOf("x"), &indices = c.ShapeOf("indices");
   if (x.ranked && indices.ranked) {
     TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, x.rank()));
-    TERN_TRY(CheckDims(x, indices, axis));
+    TERN_TRY(CheckIndexDims(x, indices, axis));
   }
   c.Out("y", c.TypeOf("x"), indices);
   return {};

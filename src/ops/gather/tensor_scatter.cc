@@ -17,7 +17,7 @@ struct TensorScatter {
   }
 };
 
-Status CheckDims(const Shape& cache, const Shape& update, int axis) {
+Status CheckUpdateDims(const Shape& cache, const Shape& update, int axis) {
   if (axis == 0) return InvalidModel("axis is 0, but axis 0 is the batch");
   if (cache.rank() != update.rank())
     return InvalidModel("cache has rank ", cache.rank(), ", but update has rank ", update.rank());
@@ -35,7 +35,7 @@ Status Infer(const TensorScatter& op, InferContext& c) {
               &starts = c.ShapeOf("write_indices");
   if (cache.ranked && update.ranked) {
     TERN_ASSIGN(const int axis, NormalizeAxis(op.axis, cache.rank()));
-    TERN_TRY(CheckDims(cache, update, axis));
+    TERN_TRY(CheckUpdateDims(cache, update, axis));
   }
   if (starts.ranked && starts.rank() != 1)
     return InvalidModel("write_indices must have rank 1, got rank ", starts.rank());

@@ -33,7 +33,7 @@ int Compare(const Tensor& x, int64_t i, int64_t j) {
 }
 
 // x as [outer, count, inner]. Slice i is [:, i, :].
-struct Slices {
+struct AxisSlices {
   const Tensor& x;
   int64_t outer, count, inner;
   int64_t At(int64_t o, int64_t slice) const { return (o * count + slice) * inner; }
@@ -47,7 +47,7 @@ struct Slices {
 
 // Groups equal slices. Each group lists the numbers of its slices in ascending order. Groups are sorted by
 // value, or by first occurrence if `sorted` is false.
-std::vector<std::vector<int64_t>> Groups(const Slices& s, bool sorted) {
+std::vector<std::vector<int64_t>> Groups(const AxisSlices& s, bool sorted) {
   std::vector<int64_t> order(static_cast<size_t>(s.count));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   std::stable_sort(order.begin(), order.end(),
@@ -78,7 +78,8 @@ Status Infer(const Unique& op, InferContext& c) {
 Status Reference(const Unique& op, EvalContext& c) {
   const Tensor x = op.flatten ? c.In("x").Reshaped({c.In("x").size()}) : c.In("x");
   TERN_ASSIGN(const int axis, NormalizeAxis(op.flatten ? 0 : op.axis, x.rank()));
-  const Slices s{x, CountBetween(x.dims(), 0, axis), x.dim(axis), CountBetween(x.dims(), axis + 1, x.rank())};
+  const AxisSlices s{x, CountBetween(x.dims(), 0, axis), x.dim(axis),
+                     CountBetween(x.dims(), axis + 1, x.rank())};
   const auto groups = Groups(s, op.sorted);
   const auto n = static_cast<int64_t>(groups.size());
   Dims dims = x.dims();

@@ -98,7 +98,7 @@ Status Reference(const Col2Im& op, EvalContext& c) {
   return {};
 }
 
-bool Batch(BatchItems& b) { return b.Items(0) && b.Fixed(1) && b.Fixed(2); }
+bool Col2ImBatch(BatchItems& b) { return b.Items(0) && b.Fixed(1) && b.Fixed(2); }
 
 }  // namespace
 
@@ -122,7 +122,7 @@ TERN_OP(Col2Im) {
       .Setting("block_shape", kIndices)
       .Out("y", kNumbers)
       .Flops(PerInput(1))
-      .Batch(Batch)
+      .Batch(Col2ImBatch)
       .Axes(No{"axis 1 contains both channels and positions in a block"})
       .Infer(Infer)
       .Reference(Reference);

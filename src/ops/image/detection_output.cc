@@ -42,23 +42,23 @@ Status Infer(const DetectionOutput& op, InferContext& c) {
   return {};
 }
 
-struct Box {
+struct DecodedBox {
   float x0, y0, x1, y1;
   float Area() const { return x1 < x0 || y1 < y0 ? 0 : (x1 - x0) * (y1 - y0); }
 };
 
-float Overlap(const Box& a, const Box& b) {
+float Overlap(const DecodedBox& a, const DecodedBox& b) {
   const float w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0),
               h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0);
   if (!(w > 0 && h > 0)) return 0;
   return w * h / (a.Area() + b.Area() - w * h);
 }
 
-Box Decoded(const DetectionOutput& op, const float* loc, const float* prior, const float* variance) {
+DecodedBox Decoded(const DetectionOutput& op, const float* loc, const float* prior, const float* variance) {
   float v[4];
   for (int i = 0; i < 4; ++i) v[i] = op.variance_in_target ? loc[i] : variance[i] * loc[i];
   const float width = prior[2] - prior[0], height = prior[3] - prior[1];
-  Box box{};
+  DecodedBox box{};
   if (op.code == Code::kCorner) {
     box = {prior[0] + v[0], prior[1] + v[1], prior[2] + v[2], prior[3] + v[3]};
   } else if (op.code == Code::kCornerSize) {
@@ -77,7 +77,7 @@ Box Decoded(const DetectionOutput& op, const float* loc, const float* prior, con
 struct Found {
   float score;
   int64_t label, index;
-  Box box;  // set for the candidates of the suppression
+  DecodedBox box;  // set for the candidates of the suppression
 };
 
 bool Better(const Found& a, const Found& b) { return a.score > b.score; }

@@ -280,7 +280,7 @@ Status Reference(const Resize& op, EvalContext& c) {
 // Items of a batch can be run separately only if x is f32. The kernels for f32 read only the dims of the
 // result. Other types run in the reference evaluator, which reads `sizes`, and `sizes` contains the size of
 // the entire batch.
-bool Batch(BatchItems& b) {
+bool ResizeBatch(BatchItems& b) {
   const Resize& op = b.attrs().As<Resize>();
   if (op.filter.coordinates == ResizeCoordinates::kTfCropAndResize || op.aspect != AspectPolicy::kStretch ||
       b.node().inputs[0].dtype != DType::kF32 || !b.FirstInput())
@@ -314,7 +314,7 @@ TERN_OP(Resize) {
       .OptSetting("sizes", kIndices)
       .Out("y", kAnyType)
       .Flops(PerOutput(4))
-      .Batch(Batch)
+      .Batch(ResizeBatch)
       .Axes(Axes, Rename)
       .KeepsScale([](const Attrs& a) {
         const Resize op = a.As<Resize>();

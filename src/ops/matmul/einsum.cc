@@ -144,7 +144,7 @@ Labels Needed(const EinsumLabels& labels, size_t done) {
   return keep;
 }
 
-template <class T> std::vector<T> Load(const Tensor& t) {
+template <class T> std::vector<T> LoadTerm(const Tensor& t) {
   if constexpr (std::is_same_v<T, double>) return ToDoubles(t);
   const auto longs = ToLongs(t);
   return {longs.begin(), longs.end()};
@@ -154,7 +154,7 @@ template <class T> std::vector<T> Compute(EvalContext& c, const EinsumLabels& la
   Term<T> total{{}, {}, {T{1}}};
   for (size_t i = 0; i < labels.inputs.size(); ++i) {
     const Tensor& t = c.In(static_cast<int>(i));
-    total = Contract(total, Term<T>{labels.inputs[i], t.dims(), Load<T>(t)}, Needed(labels, i));
+    total = Contract(total, Term<T>{labels.inputs[i], t.dims(), LoadTerm<T>(t)}, Needed(labels, i));
   }
   return BroadcastTo(total.values, total.dims, dims);
 }

@@ -147,7 +147,7 @@ Status Reference(const MatMul& op, EvalContext& c) {
 }
 
 // The outermost axis of a is the batch axis if a is not transposed and b is a single matrix.
-bool Batch(BatchItems& b) {
+bool MatMulBatch(BatchItems& b) {
   return !b.attrs().As<MatMul>().transpose_a && b.InDims(0).size() >= 2 && b.InDims(1).size() == 2 &&
          b.WithEpilogue();
 }
@@ -174,7 +174,7 @@ TERN_OP(MatMul) {
       .Traits(kPure | kEpilogue)
       .Macs(ProductMacs)
       .Flops(EpilogueFlops)
-      .Batch(Batch)
+      .Batch(MatMulBatch)
       .Axes(No{"the matrices must be in the last two axes"})
       .TypicalDims(TypicalDim)
       .Infer(Infer)

@@ -92,13 +92,13 @@ Status Reference(const MatMulNBits& op, EvalContext& c) {
   return {};
 }
 
-bool Batch(BatchItems& b) { return b.InDims(0).size() >= 2 && b.WithEpilogue(); }
+bool NBitsBatch(BatchItems& b) { return b.InDims(0).size() >= 2 && b.WithEpilogue(); }
 
-constexpr int64_t kTypicalRows = 16;
+constexpr int64_t kTypicalNBitsRows = 16;
 
-int64_t TypicalDim(const StaticNode& n, size_t input, size_t axis) {
+int64_t TypicalNBitsDim(const StaticNode& n, size_t input, size_t axis) {
   const size_t rank = n.inputs[input].dims.size();
-  return axis + 1 == rank ? kSizeOfWeights : axis + 2 == rank ? kTypicalRows : 1;
+  return axis + 1 == rank ? kSizeOfWeights : axis + 2 == rank ? kTypicalNBitsRows : 1;
 }
 
 }  // namespace
@@ -116,9 +116,9 @@ TERN_OP(MatMulNBits) {
       .Traits(kPure | kEpilogue)
       .Macs(ProductMacs)
       .Flops(EpilogueFlops)
-      .Batch(Batch)
+      .Batch(NBitsBatch)
       .Axes(No{"the matrices must be in the last two axes"})
-      .TypicalDims(TypicalDim)
+      .TypicalDims(TypicalNBitsDim)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -13,10 +13,10 @@
 namespace tern {
 namespace {
 
-enum class Kind { kMax, kAverage, kLp };
+enum class GlobalPoolKind { kMax, kAverage, kLp };
 
 struct GlobalPool : ChannelOrder {
-  Kind kind = Kind::kAverage;
+  GlobalPoolKind kind = GlobalPoolKind::kAverage;
   float p = 2;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"max", "average", "lp"}, "the function of each channel: maximum, mean or p-norm");
@@ -28,7 +28,8 @@ struct GlobalPool : ChannelOrder {
 Status Infer(const GlobalPool& op, InferContext& c) {
   const Shape& x = c.ShapeOf("x");
   if (x.ranked && x.rank() < 2) return InvalidModel("input 'x' must have rank 2 or more, got ", x.ToString());
-  if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", but must be positive");
+  if (op.kind == GlobalPoolKind::kLp && !(op.p > 0))
+    return InvalidModel("p is ", op.p, ", but must be positive");
   Shape y = op.ToChannelsFirst(x);
   for (size_t i = 2; i < y.dims.size(); ++i) y.dims[i] = 1;
   c.Out("y", c.TypeOf("x"), op.ToOwnLayout(y));
@@ -36,15 +37,15 @@ Status Infer(const GlobalPool& op, InferContext& c) {
 }
 
 double Combine(const GlobalPool& op, const double* x, int64_t n) {
-  double result = op.kind == Kind::kMax ? -std::numeric_limits<double>::infinity() : 0;
+  double result = op.kind == GlobalPoolKind::kMax ? -std::numeric_limits<double>::infinity() : 0;
   for (int64_t i = 0; i < n; ++i) {
-    if (op.kind == Kind::kMax)
+    if (op.kind == GlobalPoolKind::kMax)
       result = x[i] > result || std::isnan(x[i]) ? x[i] : result;
     else
-      result += op.kind == Kind::kAverage ? x[i] : std::pow(std::fabs(x[i]), op.p);
+      result += op.kind == GlobalPoolKind::kAverage ? x[i] : std::pow(std::fabs(x[i]), op.p);
   }
-  if (op.kind == Kind::kAverage) return result / static_cast<double>(n);
-  return op.kind == Kind::kLp ? std::pow(result, 1.0 / op.p) : result;
+  if (op.kind == GlobalPoolKind::kAverage) return result / static_cast<double>(n);
+  return op.kind == GlobalPoolKind::kLp ? std::pow(result, 1.0 / op.p) : result;
 }
 
 Status Reference(const GlobalPool& op, EvalContext& c) {

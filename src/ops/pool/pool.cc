@@ -16,10 +16,10 @@ namespace {
 // Integer types whose values a double represents exactly.
 constexpr DTypeSet kIntsBelow64 = kInts & ~SetOf(DType::kI64) & ~SetOf(DType::kU64);
 
-enum class Kind { kMax, kAverage, kLp };
+enum class PoolKind { kMax, kAverage, kLp };
 
 struct Pool : ChannelOrder {
-  Kind kind = Kind::kMax;
+  PoolKind kind = PoolKind::kMax;
   std::vector<int64_t> kernel, strides, pads, dilations;
   AutoPad auto_pad = AutoPad::kNone;
   bool ceil_mode = false, count_include_pad = false, column_major = false;
@@ -57,7 +57,7 @@ Result<Window> WindowOf(const Pool& op) {
   TERN_ASSIGN(Window window, MakeWindow(static_cast<int>(op.kernel.size()), op.strides, op.pads, op.dilations,
                                         op.auto_pad, op.ceil_mode));
   TERN_TRY(CheckPads(window, op.kernel));
-  if (op.kind == Kind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", but must be positive");
+  if (op.kind == PoolKind::kLp && !(op.p > 0)) return InvalidModel("p is ", op.p, ", but must be positive");
   return window;
 }
 
@@ -80,7 +80,7 @@ Result<Shape> OutputShape(const Pool& op, const Shape& x) {
 
 Status Infer(const Pool& op, InferContext& c) {
   const DType type = c.TypeOf("x");
-  if (op.kind != Kind::kMax && IsInt(type))
+  if (op.kind != PoolKind::kMax && IsInt(type))
     return InvalidModel("only max pooling takes integers, got ", DTypeName(type));
   if (op.channels_last && c.Wants("indices"))
     return InvalidModel("indices refer to [N, C, spatial…] and are not available with channels_last");
@@ -196,14 +196,14 @@ Status Reference(const Pool& op, EvalContext& c) {
     const double* from = x.data() + channel * plane;
     do {
       walker.Move(place);
-      if (op.kind == Kind::kMax) {
+      if (op.kind == PoolKind::kMax) {
         const Best best = MaxOf(walker, from);
         y[at] = best.value;
         indices[at] = channel * plane +
                       (op.column_major && best.index >= 0 ? ColumnMajor(best.index, input) : best.index);
       } else {
-        y[at] = op.kind == Kind::kAverage ? AverageOf(walker, from, op.count_include_pad)
-                                          : NormOf(walker, from, op.p);
+        y[at] = op.kind == PoolKind::kAverage ? AverageOf(walker, from, op.count_include_pad)
+                                              : NormOf(walker, from, op.p);
       }
       ++at;
     } while (NextIndex(place, output, static_cast<int>(output.size())));
@@ -223,7 +223,7 @@ TERN_OP(Pool) {
       .OptOut("indices", SetOf(DType::kI64))
       .Flops(WindowFlops)
       .Batch(&BatchItems::OneResult)
-      .KeepsScale([](const Attrs& a) { return a.As<Pool>().kind == Kind::kMax; })
+      .KeepsScale([](const Attrs& a) { return a.As<Pool>().kind == PoolKind::kMax; })
       .Half(HalfRule::kWiden)
       .Infer(Infer)
       .Reference(Reference);

@@ -6,10 +6,10 @@
 namespace tern {
 namespace {
 
-enum class Kind : uint8_t { kAdd, kMul };
+enum class QBinaryKind : uint8_t { kAdd, kMul };
 
 struct QBinary {
-  Kind kind = Kind::kAdd;
+  QBinaryKind kind = QBinaryKind::kAdd;
   template <class V> void Visit(V& v) { v.Enum("kind", kind, {"add", "mul"}, "the function"); }
 };
 

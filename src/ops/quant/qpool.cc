@@ -8,10 +8,10 @@
 namespace tern {
 namespace {
 
-enum class Kind : uint8_t { kAverage };
+enum class QPoolKind : uint8_t { kAverage };
 
 struct QPool : ChannelOrder {
-  Kind kind = Kind::kAverage;
+  QPoolKind kind = QPoolKind::kAverage;
   std::vector<int64_t> kernel, strides, pads, dilations;
   AutoPad auto_pad = AutoPad::kNone;
   bool ceil_mode = false, count_include_pad = false;
@@ -30,7 +30,7 @@ struct QPool : ChannelOrder {
 };
 
 struct QGlobalPool : ChannelOrder {
-  Kind kind = Kind::kAverage;
+  QPoolKind kind = QPoolKind::kAverage;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"average"}, "the function of each channel: mean");
     VisitChannels(v);

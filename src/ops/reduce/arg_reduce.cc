@@ -10,10 +10,10 @@
 namespace tern {
 namespace {
 
-enum class Kind { kMax, kMin };
+enum class ArgReduceKind { kMax, kMin };
 
 struct ArgReduce {
-  Kind kind = Kind::kMax;
+  ArgReduceKind kind = ArgReduceKind::kMax;
   int64_t axis = 0;
   bool keep_dims = true, last = false;
   template <class V> void Visit(V& v) {
@@ -40,9 +40,9 @@ Status Infer(const ArgReduce& op, InferContext& c) {
 }
 
 // Returns whether a is preferred to b. NaN is preferred to all numbers.
-template <class T> bool Better(Kind kind, T a, T b) {
+template <class T> bool Better(ArgReduceKind kind, T a, T b) {
   if (a != a || b != b) return a != a && b == b;
-  return kind == Kind::kMax ? a > b : a < b;
+  return kind == ArgReduceKind::kMax ? a > b : a < b;
 }
 
 template <class T, class Load>
@@ -76,7 +76,7 @@ Status Reference(const ArgReduce& op, EvalContext& c) {
   return {};
 }
 
-std::optional<AxisMap> Axes(const Node& node) {
+std::optional<AxisMap> ArgReduceAxes(const Node& node) {
   const ArgReduce& op = node.attrs.As<ArgReduce>();
   AxisMap map{.any_order = false};
   if (!op.keep_dims) map.dropped = {op.axis};
@@ -91,7 +91,7 @@ TERN_OP(ArgReduce) {
       .Out("y", SetOf(DType::kI64))
       .Flops(PerInput(1))
       .Batch(&BatchItems::AlongOtherAxis)
-      .Axes(Axes, RenameAxisAttr)
+      .Axes(ArgReduceAxes, RenameAxisAttr)
       .KindsAreNames("arg_")
       .Half(HalfRule::kWiden)
       .Infer(Infer)

@@ -6,10 +6,10 @@
 namespace tern {
 namespace {
 
-enum class Kind { kSum, kProd };
+enum class CumulativeKind { kSum, kProd };
 
 struct Cumulative {
-  Kind kind = Kind::kSum;
+  CumulativeKind kind = CumulativeKind::kSum;
   bool exclusive = false, reverse = false;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"sum", "prod"}, "the function");
@@ -33,11 +33,11 @@ Status Infer(const Cumulative&, InferContext& c) {
 template <class T, class Load, class Store>
 void Run(const Cumulative& op, const AxisView& view, const Tensor& x, Tensor& y, Load load, Store store) {
   view.EachLine([&](int64_t first) {
-    T sum = op.kind == Kind::kSum ? T(0) : T(1);
+    T sum = op.kind == CumulativeKind::kSum ? T(0) : T(1);
     for (int64_t i = 0; i < view.length; ++i) {
       const int64_t at = first + (op.reverse ? view.length - 1 - i : i) * view.inner;
       const T before = sum, v = static_cast<T>(load(x, at));
-      sum = op.kind == Kind::kSum ? sum + v : sum * v;
+      sum = op.kind == CumulativeKind::kSum ? sum + v : sum * v;
       store(y, at, op.exclusive ? before : sum);
     }
   });

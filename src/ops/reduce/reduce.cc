@@ -14,10 +14,10 @@
 namespace tern {
 namespace {
 
-enum class Kind { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum, kLogSumExp, kSumSquare };
+enum class ReduceKind { kSum, kMean, kMax, kMin, kProd, kL1, kL2, kLogSum, kLogSumExp, kSumSquare };
 
 struct Reduce {
-  Kind kind = Kind::kSum;
+  ReduceKind kind = ReduceKind::kSum;
   bool keep_dims = true, noop_if_empty = false;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind,
@@ -46,22 +46,23 @@ Result<std::optional<std::vector<bool>>> MaskOf(const Reduce& op, std::optional<
 void PassContent(const Reduce& op, const std::vector<bool>& mask, InferContext& c) {
   const auto x = c.ContentOf("x");
   if (!x || x->empty() || mask.size() != 1 || !mask[0] || !IsInt(c.TypeOf("x"))) return;
-  if (op.kind != Kind::kSum && op.kind != Kind::kProd && op.kind != Kind::kMax && op.kind != Kind::kMin)
+  if (op.kind != ReduceKind::kSum && op.kind != ReduceKind::kProd && op.kind != ReduceKind::kMax &&
+      op.kind != ReduceKind::kMin)
     return;
   Dim y = (*x)[0];
   for (size_t i = 1; i < x->size(); ++i) {
     const Dim& d = (*x)[i];
-    y = op.kind == Kind::kSum    ? y + d
-        : op.kind == Kind::kProd ? y * d
-        : op.kind == Kind::kMax  ? Max(y, d)
-                                 : Min(y, d);
+    y = op.kind == ReduceKind::kSum    ? y + d
+        : op.kind == ReduceKind::kProd ? y * d
+        : op.kind == ReduceKind::kMax  ? Max(y, d)
+                                       : Min(y, d);
   }
   c.OutContent("y", {y});
 }
 
 Status Infer(const Reduce& op, InferContext& c) {
   const DType t = c.TypeOf("x");
-  if (t == DType::kBool && op.kind != Kind::kMax && op.kind != Kind::kMin)
+  if (t == DType::kBool && op.kind != ReduceKind::kMax && op.kind != ReduceKind::kMin)
     return InvalidModel("input 'x' must be a number, got ", c.In("x").ToString());
   const Shape& x = c.ShapeOf("x");
   if (!x.ranked) {
@@ -85,36 +86,39 @@ Status Infer(const Reduce& op, InferContext& c) {
   return {};
 }
 
-double Start(Kind kind) {
+double Start(ReduceKind kind) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  return kind == Kind::kMax ? -kInf : kind == Kind::kMin ? kInf : kind == Kind::kProd ? 1 : 0;
+  return kind == ReduceKind::kMax    ? -kInf
+         : kind == ReduceKind::kMin  ? kInf
+         : kind == ReduceKind::kProd ? 1
+                                     : 0;
 }
 
-double Step(Kind kind, double sum, double x) {
+double Step(ReduceKind kind, double sum, double x) {
   switch (kind) {
-    case Kind::kMax:
+    case ReduceKind::kMax:
       return std::isnan(sum) || Below(x, sum) ? sum : x;  // NaN propagates
-    case Kind::kMin:
+    case ReduceKind::kMin:
       return std::isnan(sum) || Below(sum, x) ? sum : x;
-    case Kind::kProd:
+    case ReduceKind::kProd:
       return sum * x;
-    case Kind::kL1:
+    case ReduceKind::kL1:
       return sum + std::fabs(x);
-    case Kind::kL2:
-    case Kind::kSumSquare:
+    case ReduceKind::kL2:
+    case ReduceKind::kSumSquare:
       return sum + x * x;
     default:
       return sum + x;
   }
 }
 
-double Finish(Kind kind, double sum, double count) {
+double Finish(ReduceKind kind, double sum, double count) {
   switch (kind) {
-    case Kind::kMean:
+    case ReduceKind::kMean:
       return sum / count;
-    case Kind::kL2:
+    case ReduceKind::kL2:
       return std::sqrt(sum);
-    case Kind::kLogSum:
+    case ReduceKind::kLogSum:
       return std::log(sum);
     default:
       return sum;
@@ -123,11 +127,11 @@ double Finish(Kind kind, double sum, double count) {
 
 // Subtracts the largest element before exp, to avoid overflow.
 std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
-  std::vector<double> top(static_cast<size_t>(CountOf(kept)), Start(Kind::kMax)), sum(top.size(), 0);
+  std::vector<double> top(static_cast<size_t>(CountOf(kept)), Start(ReduceKind::kMax)), sum(top.size(), 0);
   BroadcastWalk first(kept, x.dims()), second(kept, x.dims());
   for (int64_t i = 0; i < x.size(); ++i) {
     double& slot = top[static_cast<size_t>(first.Next())];
-    slot = Step(Kind::kMax, slot, LoadDouble(x, i));
+    slot = Step(ReduceKind::kMax, slot, LoadDouble(x, i));
   }
   for (int64_t i = 0; i < x.size(); ++i) {
     const auto at = static_cast<size_t>(second.Next());
@@ -135,12 +139,12 @@ std::vector<double> LogSumExp(const Tensor& x, const Dims& kept) {
     sum[at] += v == top[at] ? 1 : std::exp(v - top[at]);  // avoids inf - inf, which is NaN
   }
   for (size_t i = 0; i < sum.size(); ++i)
-    sum[i] = sum[i] == 0 ? Start(Kind::kMax) : top[i] + std::log(sum[i]);
+    sum[i] = sum[i] == 0 ? Start(ReduceKind::kMax) : top[i] + std::log(sum[i]);
   return sum;
 }
 
-void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
-  if (kind == Kind::kLogSumExp) return FromDoubles(LogSumExp(x, kept), y);
+void ReduceFloats(ReduceKind kind, const Tensor& x, const Dims& kept, Tensor& y) {
+  if (kind == ReduceKind::kLogSumExp) return FromDoubles(LogSumExp(x, kept), y);
   std::vector<double> sums(static_cast<size_t>(y.size()), Start(kind));
   BroadcastWalk at(kept, x.dims());
   for (int64_t i = 0; i < x.size(); ++i) {
@@ -153,35 +157,36 @@ void ReduceFloats(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
 }
 
 // Returns the value that a reduction of integers starts from. It is also the result if there are no elements.
-int64_t LongStart(Kind kind, DType t) {
-  if (kind == Kind::kProd) return 1;
-  if (kind != Kind::kMax && kind != Kind::kMin) return 0;
+int64_t LongStart(ReduceKind kind, DType t) {
+  if (kind == ReduceKind::kProd) return 1;
+  if (kind != ReduceKind::kMax && kind != ReduceKind::kMin) return 0;
   const int bits = t == DType::kBool ? 1 : BitWidth(t);
-  if (!IsSignedInt(t)) return kind == Kind::kMax ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
+  if (!IsSignedInt(t))
+    return kind == ReduceKind::kMax ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
   const int64_t low = static_cast<int64_t>(~uint64_t{0} << (bits - 1));
-  return kind == Kind::kMax ? low : ~low;
+  return kind == ReduceKind::kMax ? low : ~low;
 }
 
-int64_t LongStep(Kind kind, int64_t sum, int64_t x, bool is_signed) {
+int64_t LongStep(ReduceKind kind, int64_t sum, int64_t x, bool is_signed) {
   const auto us = static_cast<uint64_t>(sum), ux = static_cast<uint64_t>(x);
   const bool less = is_signed ? x < sum : ux < us;
   switch (kind) {
-    case Kind::kMax:
+    case ReduceKind::kMax:
       return less ? sum : x;
-    case Kind::kMin:
+    case ReduceKind::kMin:
       return less ? x : sum;
-    case Kind::kProd:
+    case ReduceKind::kProd:
       return static_cast<int64_t>(us * ux);
-    case Kind::kL1:
+    case ReduceKind::kL1:
       return static_cast<int64_t>(is_signed && x < 0 ? us - ux : us + ux);
-    case Kind::kSumSquare:
+    case ReduceKind::kSumSquare:
       return static_cast<int64_t>(us + ux * ux);
     default:
       return static_cast<int64_t>(us + ux);
   }
 }
 
-void ReduceLongs(Kind kind, const Tensor& x, const Dims& kept, Tensor& y) {
+void ReduceLongs(ReduceKind kind, const Tensor& x, const Dims& kept, Tensor& y) {
   const bool is_signed = IsSignedInt(x.dtype());
   std::vector<int64_t> sums(static_cast<size_t>(y.size()), LongStart(kind, x.dtype()));
   BroadcastWalk at(kept, x.dims());
@@ -199,8 +204,8 @@ Status Reference(const Reduce& op, EvalContext& c) {
   TERN_ASSIGN(auto mask, MaskOf(op, axes, !axes, x.rank()));
   const Dims kept = ReducedDims(x.dims(), *mask, true);
   Tensor& y = c.Out("y", ReducedDims(x.dims(), *mask, op.keep_dims));
-  const bool exact = op.kind != Kind::kMean && op.kind != Kind::kL2 && op.kind != Kind::kLogSum &&
-                     op.kind != Kind::kLogSumExp;
+  const bool exact = op.kind != ReduceKind::kMean && op.kind != ReduceKind::kL2 &&
+                     op.kind != ReduceKind::kLogSum && op.kind != ReduceKind::kLogSumExp;
   if (IsFloat(x.dtype()) || !exact)
     ReduceFloats(op.kind, x, kept, y);
   else
@@ -219,7 +224,7 @@ bool Batch(BatchItems& b) {
   return b.FirstInput();
 }
 
-std::optional<AxisMap> Axes(const Node& node) {
+std::optional<AxisMap> ReduceAxes(const Node& node) {
   const auto axes = node.input(1) ? IntsOf(node.input(1)) : std::vector<int64_t>{};
   if (!axes) return std::nullopt;
   if (node.attrs.As<Reduce>().keep_dims) return AxisMap{};
@@ -237,7 +242,7 @@ TERN_OP(Reduce) {
       .Out("y", kNumbers | kBools)
       .Flops(PerInput(1))
       .Batch(Batch)
-      .Axes(Axes, Rename)
+      .Axes(ReduceAxes, Rename)
       .KindsAreNames("reduce_")
       .Infer(Infer)
       .Reference(Reference);

@@ -10,10 +10,10 @@
 namespace tern {
 namespace {
 
-enum class Kind { kSoftmax, kLogSoftmax, kHardmax };
+enum class SoftmaxKind { kSoftmax, kLogSoftmax, kHardmax };
 
 struct Softmax {
-  Kind kind = Kind::kSoftmax;
+  SoftmaxKind kind = SoftmaxKind::kSoftmax;
   int64_t axis = -1;
   template <class V> void Visit(V& v) {
     v.Enum("kind", kind, {"softmax", "log_softmax", "hardmax"}, "the function");
@@ -28,7 +28,7 @@ Status Infer(const Softmax& op, InferContext& c) {
   return {};
 }
 
-void Line(Kind kind, std::vector<double>& v) {
+void Line(SoftmaxKind kind, std::vector<double>& v) {
   size_t top = 0;
   for (size_t i = 1; i < v.size(); ++i)
     if (v[i] > v[top]) top = i;
@@ -36,9 +36,9 @@ void Line(Kind kind, std::vector<double>& v) {
   double sum = 0;
   for (double x : v) sum += std::exp(x - largest);
   for (size_t i = 0; i < v.size(); ++i) {
-    if (kind == Kind::kHardmax)
+    if (kind == SoftmaxKind::kHardmax)
       v[i] = i == top;
-    else if (kind == Kind::kSoftmax)
+    else if (kind == SoftmaxKind::kSoftmax)
       v[i] = std::exp(v[i] - largest) / sum;
     else
       v[i] = v[i] - largest - std::log(sum);

@@ -6,13 +6,13 @@ namespace {
 
 struct SequenceMap : NoAttrs {};
 
-Type ElementOf(const Type& t) { return t.kind == Type::Kind::kSequence && t.element ? *t.element : t; }
+Type ElementOrSelf(const Type& t) { return t.kind == Type::Kind::kSequence && t.element ? *t.element : t; }
 
 Status Infer(const SequenceMap&, InferContext& c) {
   if (c.InputCount() == 0) return InvalidModel("there is no sequence to map");
   TERN_TRY(RequireInputs(c));
   std::vector<Type> inputs;
-  for (int i = 0; i < c.InputCount(); ++i) inputs.push_back(ElementOf(c.In(i)));
+  for (int i = 0; i < c.InputCount(); ++i) inputs.push_back(ElementOrSelf(c.In(i)));
   TERN_ASSIGN(auto outputs, c.InferSubgraph(0, inputs));
   if (c.OutputCount() > static_cast<int>(outputs.size()))
     return InvalidModel("the body gives ", outputs.size(), " outputs, but the node has ", c.OutputCount());

@@ -114,13 +114,13 @@ std::optional<std::vector<int64_t>> InputSlices(const StaticNode& n) {
   return SlicesAlongAxis(n, n.outputs[0].dims, n.inputs);
 }
 
-bool Batch(BatchItems& b) {
+bool ConcatBatch(BatchItems& b) {
   for (size_t i = 0; i < b.node().inputs.size(); ++i)
     if (!b.Has(i) || !b.Items(i)) return false;
   return b.Axis() != 0;
 }
 
-std::optional<AxisMap> Axes(const Node&) { return AxisMap{.operands = AxisMap::Operands::kJoined}; }
+std::optional<AxisMap> ConcatAxes(const Node&) { return AxisMap{.operands = AxisMap::Operands::kJoined}; }
 
 }  // namespace
 
@@ -130,8 +130,8 @@ TERN_OP(Concat) {
       .Out("y", kAnyType)
       .Moves({.count = Movement::kAllInputs}, No{"several inputs are read"})
       .JoinedSlices(InputSlices)
-      .Batch(Batch)
-      .Axes(Axes, RenameAxisAttr)
+      .Batch(ConcatBatch)
+      .Axes(ConcatAxes, RenameAxisAttr)
       .Infer(Infer)
       .Reference(Reference);
 }

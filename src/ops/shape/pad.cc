@@ -135,11 +135,11 @@ Status Reference(const Pad& op, EvalContext& c) {
   return {};
 }
 
-std::optional<AxisMap> Axes(const Node& node) {
+std::optional<AxisMap> PadAxes(const Node& node) {
   if (!IntsOf(node.input(1)) || (node.input(3) && !IntsOf(node.input(3)))) return std::nullopt;
   return FirstOperandAxes(node);
 }
-void Rename(const Node& node, AxisRenaming& r) {
+void RenamePad(const Node& node, AxisRenaming& r) {
   if (node.input(3))
     r.MoveAxesInput(3);
   else
@@ -159,7 +159,7 @@ TERN_OP(Pad) {
       .Moves({.amount = Movement::Amount::kAny, .border = Movement::Border::kInput, .border_input = 2},
              No{"the result has a border"})
       .Batch(No{"the outermost dim may be padded"})
-      .Axes(Axes, Rename)
+      .Axes(PadAxes, RenamePad)
       .Infer(Infer)
       .Reference(Reference);
 }

@@ -12,11 +12,11 @@ struct Slice : NoAttrs {};
 constexpr int64_t kToEnd = INT32_MAX;  // exporters write this or more for "to the end"
 
 // The elements start, start + step, … along a dim of known size. Their number is `count`.
-struct Range {
+struct AxisRange {
   int64_t start = 0, count = 0, step = 1;
 };
 
-Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
+Result<AxisRange> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
   if (step == 0) return InvalidModel("a step is 0");
   // Clamps large values first, so that adding dim cannot overflow.
   const int64_t far = dim + 1;
@@ -28,7 +28,7 @@ Result<Range> Clamp(int64_t start, int64_t end, int64_t step, int64_t dim) {
   const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? dim : dim - 1;
   start = std::min(std::max<int64_t>(0, start), high);
   end = std::max(low, std::min(end, high));
-  Range r{start, 0, step};
+  AxisRange r{start, 0, step};
   if (step > 0 && end > start) r.count = (end - start - 1) / step + 1;
   if (step < 0 && start > end) r.count = (start - end - 1) / (step == INT64_MIN ? INT64_MAX : -step) + 1;
   return r;
@@ -71,7 +71,7 @@ Dim CountBackward(const Dim& start, const Dim& end, const Dim& step, const Dim& 
 Result<Dim> Sliced(const Dim& start, const Dim& end, const Dim& step, const Dim& dim) {
   if (step.Is(0)) return InvalidModel("a step is 0");
   if (start.known() && end.known() && step.known() && dim.known()) {
-    TERN_ASSIGN(const Range r, Clamp(start.value(), end.value(), step.value(), dim.value()));
+    TERN_ASSIGN(const AxisRange r, Clamp(start.value(), end.value(), step.value(), dim.value()));
     return Dim(r.count);
   }
   if (!step.known() || step.value() < -kToEnd) return Dim();
@@ -140,7 +140,7 @@ Status Reference(const Slice&, EvalContext& c) {
   int64_t offset = 0;
   for (size_t i = 0; i < starts.size(); ++i) {
     const auto a = static_cast<size_t>(normal[i]);
-    TERN_ASSIGN(const Range r, Clamp(starts[i], ends[i], steps[i], dims[a]));
+    TERN_ASSIGN(const AxisRange r, Clamp(starts[i], ends[i], steps[i], dims[a]));
     offset += r.start * strides[a];
     strides[a] = r.count > 1 ? strides[a] * r.step : 0;
     dims[a] = r.count;
@@ -152,13 +152,13 @@ Status Reference(const Slice&, EvalContext& c) {
 
 // The axes can be renamed if the input `axes` is constant. If it is absent, the number of starts must be
 // known.
-std::optional<AxisMap> Axes(const Node& node) {
+std::optional<AxisMap> SliceAxes(const Node& node) {
   const Shape& starts = node.input(1)->type.shape;
   const bool known =
       node.input(3) ? IntsOf(node.input(3)).has_value() : starts.rank() == 1 && starts[0].known();
   return known ? FirstOperandAxes(node) : std::nullopt;
 }
-void Rename(const Node& node, AxisRenaming& r) {
+void RenameSlice(const Node& node, AxisRenaming& r) {
   const auto count = [&] { return static_cast<size_t>(node.input(1)->type.shape[0].value()); };
   r.SetInput(3, r.Moved(node.input(3) ? *IntsOf(node.input(3)) : FirstAxes(count())));
 }
@@ -167,7 +167,7 @@ std::vector<int64_t> LongsOr(const StaticNode& n, size_t input, std::vector<int6
   return n.Has(input) ? ToLongs(*n.Known(input)) : std::move(otherwise);
 }
 
-std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
+std::optional<std::vector<int64_t>> SlicesOfSlice(const StaticNode& n) {
   for (size_t i = 1; i < 5; ++i)
     if (n.Has(i) && !n.Known(i)) return std::nullopt;
   const Dims &dims = n.inputs[0].dims, strides = ContiguousStrides(dims), &piece = n.outputs[0].dims;
@@ -198,9 +198,9 @@ TERN_OP(Slice) {
       .OptSetting("axes", kIndices)
       .OptSetting("steps", kIndices)
       .Out("y", kAnyType)
-      .Moves({.amount = Movement::Amount::kFewer}, Slices)
+      .Moves({.amount = Movement::Amount::kFewer}, SlicesOfSlice)
       .Batch(No{"the outermost dim may be sliced"})
-      .Axes(Axes, Rename)
+      .Axes(SliceAxes, RenameSlice)
       .Infer(Infer)
       .Reference(Reference);
 }

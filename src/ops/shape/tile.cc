@@ -65,11 +65,11 @@ Status Reference(const Tile&, EvalContext& c) {
   return {};
 }
 
-std::optional<AxisMap> Axes(const Node& node) {
+std::optional<AxisMap> TileAxes(const Node& node) {
   if (!IntsOf(node.input(1))) return std::nullopt;
   return FirstOperandLayout(node);
 }
-void Rename(const Node& node, AxisRenaming& r) { r.SetInput(1, r.Reordered(*IntsOf(node.input(1)))); }
+void RenameTile(const Node& node, AxisRenaming& r) { r.SetInput(1, r.Reordered(*IntsOf(node.input(1)))); }
 
 }  // namespace
 
@@ -81,7 +81,7 @@ TERN_OP(Tile) {
       .Out("y", kAnyType)
       .Moves({.amount = Movement::Amount::kMore}, No{"elements are repeated"})
       .Batch(No{"the outermost dim may be repeated"})
-      .Axes(Axes, Rename)
+      .Axes(TileAxes, RenameTile)
       .Infer(Infer)
       .Reference(Reference);
 }

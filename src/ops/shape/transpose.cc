@@ -53,14 +53,14 @@ Status Reference(const Transpose& op, EvalContext& c) {
   return {};
 }
 
-bool Batch(BatchItems& b) {
+bool TransposeBatch(BatchItems& b) {
   const auto& perm = b.attrs().As<Transpose>().perm;
   return b.FirstInput() && !perm.empty() && perm[0] == 0;
 }
 
 // If only axes of length 1 change their positions, the elements of y are in the order of x, so y is the slice
 // of x at offset 0.
-std::optional<std::vector<int64_t>> Slices(const StaticNode& n) {
+std::optional<std::vector<int64_t>> SlicesOfTranspose(const StaticNode& n) {
   const Dims& dims = n.inputs[0].dims;
   std::vector<int64_t> perm = n.attrs->As<Transpose>().perm;
   if (perm.empty())
@@ -81,8 +81,8 @@ TERN_OP(Transpose) {
   return OpDef::Of<Transpose>("x with its dims permuted")
       .In("x", kAnyType)
       .Out("y", kAnyType)
-      .Moves({}, Slices)
-      .Batch(Batch)
+      .Moves({}, SlicesOfTranspose)
+      .Batch(TransposeBatch)
       .Axes(No{"it permutes axes; passes that move transposes handle it"})
       .Infer(Infer)
       .Reference(Reference);

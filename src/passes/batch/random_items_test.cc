@@ -224,13 +224,13 @@ class RandomChain {
   int last_ = 0, constant_ = 0;
 };
 
-std::unique_ptr<Graph> Parse(const std::string& text) {
+std::unique_ptr<Graph> ParseItems(const std::string& text) {
   auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().ToString() << "\n" << text;
   return graph.ok() ? std::move(*graph) : nullptr;
 }
 
-Tensor RunOf(const Graph& graph, const Tensor& x) {
+Tensor RunItems(const Graph& graph, const Tensor& x) {
   auto y = EvaluateGraph(graph, {Datum(x)});
   EXPECT_TRUE(y.ok()) << y.status().ToString();
   return y.ok() ? (*y)[0].tensor : Tensor();
@@ -267,7 +267,7 @@ bool AreItems(const Tensor& all, const std::vector<Tensor>& ones) {
 // Returns true if SetBatch accepts the graph. In this case also checks the results of the items.
 bool Try(unsigned seed) {
   const std::string text = RandomChain(seed).Build(static_cast<int>(1 + seed % 8));
-  const auto one = Parse(text), three = Parse(text);
+  const auto one = ParseItems(text), three = ParseItems(text);
   if (!one || !three) return false;
   const Status status = SetBatch(*three, kItems);
   if (!status.ok()) {
@@ -287,11 +287,11 @@ bool Try(unsigned seed) {
   for (int64_t item = 0; item < kItems; ++item) {
     Tensor part(DType::kF32, dims);
     for (int64_t i = 0; i < size; ++i) StoreDouble(part, i, LoadDouble(x, item * size + i));
-    ones.push_back(RunOf(*one, part));
+    ones.push_back(RunItems(*one, part));
   }
-  EXPECT_TRUE(AreItems(RunOf(*three, x), ones)) << "seed " << seed << "\n"
-                                                << text << "\n"
-                                                << PrintGraph(*three);
+  EXPECT_TRUE(AreItems(RunItems(*three, x), ones)) << "seed " << seed << "\n"
+                                                   << text << "\n"
+                                                   << PrintGraph(*three);
   return true;
 }
 

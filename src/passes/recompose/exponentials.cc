@@ -1,19 +1,14 @@
 // Recomposes functions that are written with exp and log.
+#include "passes/recompose/conditions.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
-namespace {
-
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
-
-}  // namespace
-
 TERN_RULE(RecomposeSigmoid) {
   return Rule{.summary = "1 / (1 + exp(-x)) is Sigmoid",
               .level = Level::kExtended,
               .match = {"%y = 1 / (Exp(Neg(%x)) + 1)", "%y = Reciprocal(Exp(Neg(%x)) + 1)"},
               .emit = "%y = Sigmoid(%x)",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 TERN_RULE(RecomposeTanh) {
@@ -21,7 +16,7 @@ TERN_RULE(RecomposeTanh) {
               .level = Level::kExtended,
               .match = {"%y = Sigmoid(%x * 2) * 2 - 1", "%y = Sigmoid(%x * 2) * 2 + -1"},
               .emit = "%y = Tanh(%x)",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 TERN_RULE(RecomposeSoftplus) {
@@ -29,7 +24,7 @@ TERN_RULE(RecomposeSoftplus) {
               .level = Level::kExtended,
               .match = {"%y = Log(Exp(%x) + 1)"},
               .emit = "%y = Softplus(%x)",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 }  // namespace tern

@@ -1,26 +1,17 @@
 // Recomposes activations of the form x * f(x), and their parts.
 #include <cmath>
 
+#include "passes/recompose/conditions.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
-namespace {
-
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
-
-bool ScalarSlope(const Match& m) {
-  if (!ScalarOf(m.At("a"))) return m.Skip("the slope is not one number");
-  return Floats(m);
-}
-
-}  // namespace
 
 TERN_RULE(RecomposeSwish) {
   return Rule{.summary = "x * sigmoid(x) is Swish, also called SiLU",
               .level = Level::kExtended,
               .match = {"%y = %x * Sigmoid(%x)", "%y = %x / (Exp(Neg(%x)) + 1)"},
               .emit = R"(%y = Activation(%x) {kind="swish", alpha=1.0})",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 TERN_RULE(RecomposeScaledSwish) {
@@ -28,7 +19,7 @@ TERN_RULE(RecomposeScaledSwish) {
               .level = Level::kExtended,
               .match = {"%y = %x * Sigmoid(%x * #a)"},
               .emit = R"(%y = Activation(%x) {kind="swish", alpha=@alpha})",
-              .when = ScalarSlope,
+              .when = HasScalarSlope,
               .compute = [](Match& m) { m.SetAttr("alpha", *ScalarOf(m.At("a"))); }};
 }
 
@@ -37,7 +28,7 @@ TERN_RULE(RecomposeMish) {
               .level = Level::kExtended,
               .match = {"%y = %x * Tanh(Softplus(%x))"},
               .emit = "%y = Mish(%x)",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 TERN_RULE(RecomposeHardSigmoid) {
@@ -45,7 +36,7 @@ TERN_RULE(RecomposeHardSigmoid) {
               .level = Level::kExtended,
               .match = {"%y = Clip(%x + 3, 0, 6) / 6", "%y = Clip(%x + 3, 0, 6) * 0.16666667"},
               .emit = R"(%y = Activation(%x) {kind="hard_sigmoid", alpha=@alpha, beta=0.5})",
-              .when = Floats,
+              .when = HasFloatX,
               .compute = [](Match& m) { m.SetAttr("alpha", 1.0 / 6); }};
 }
 
@@ -57,7 +48,7 @@ TERN_RULE(RecomposeHardSwish) {
               .emit = "%y = HardSwish(%x)",
               .when = [](const Match& m) {
                 const Node& h = *m.nodes().front();
-                if (!IsOp(h, "Activation")) return Floats(m);
+                if (!IsOp(h, "Activation")) return HasFloatX(m);
                 const bool fits =
                     std::abs(h.attrs.Float("alpha") - 1.0f / 6) < 1e-6f && h.attrs.Float("beta") == 0.5f;
                 return fits || m.Skip("the slope is not 1/6 or the offset is not 1/2");
@@ -69,7 +60,7 @@ TERN_RULE(RecomposeSoftsign) {
               .level = Level::kExtended,
               .match = {"%y = %x / (Abs(%x) + 1)"},
               .emit = "%y = Softsign(%x)",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 }  // namespace tern

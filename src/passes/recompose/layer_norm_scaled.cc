@@ -51,18 +51,18 @@ void AddTerms(Value* v, bool negative, std::vector<Term>& terms) {
 
 // Describes the term factor * root, or -factor * root if `negative` is true. `root` has two readers, because
 // the terms with x and with its mean both contain it.
-struct Product {
+struct ScaledTerm {
   Value* factor = nullptr;
   Value* root = nullptr;
   bool negative = false;
 };
 
-std::vector<Product> ProductsOf(const Term& term) {
+std::vector<ScaledTerm> ProductsOf(const Term& term) {
   const Node* n = OnlyUse(term.value) ? MadeBy(term.value, "Binary", "mul") : nullptr;
-  std::vector<Product> out;
+  std::vector<ScaledTerm> out;
   for (int side : {0, 1}) {
     if (!n || n->input(side)->uses.size() != 2 || n->input(side)->output_uses) continue;
-    Product p{n->input(1 - side), n->input(side), term.negative};
+    ScaledTerm p{n->input(1 - side), n->input(side), term.negative};
     if (const Node* minus = OnlyUse(p.factor) ? MadeBy(p.factor, "Unary", "neg") : nullptr)
       p = {minus->input(0), p.root, !p.negative};
     out.push_back(p);
@@ -72,8 +72,8 @@ std::vector<Product> ProductsOf(const Term& term) {
 
 // Matches x * root - mean(x) * root, where `first` and `second` are the two terms.
 std::optional<ScaledRoot> NormOf(const Term& first, const Term& second) {
-  for (const Product& x : ProductsOf(first))
-    for (const Product& mean : ProductsOf(second)) {
+  for (const ScaledTerm& x : ProductsOf(first))
+    for (const ScaledTerm& mean : ProductsOf(second)) {
       if (x.root != mean.root || x.negative || !mean.negative) continue;
       const auto of = MeanOf(mean.factor);
       const auto root = of && of->x == x.factor ? ScaledRootOf(x.root) : std::nullopt;

@@ -95,7 +95,7 @@ namespace {
 // The constant `w` is a scale or a bias that is applied to the result of a Transpose after a LayerNorm over
 // the last axis. True if `w` has more than one element only along the axis to which the Transpose moves the
 // last axis. For example, w is [C,1,1] if the Transpose moves the last of four axes to axis 1.
-bool PerChannel(const Match& m) {
+bool HasOneScalePerChannel(const Match& m) {
   if (m.Rank("y") < 0 || m.Int("axis") != -1)
     return m.Skip("the normalised axes are not exactly the last axis");
   const auto perm = m.Ints("perm");
@@ -112,7 +112,7 @@ bool PerChannel(const Match& m) {
   return true;
 }
 
-Tensor Flat(const Tensor& t) { return t.Contiguous().Reshaped({t.size()}); }
+Tensor Flattened(const Tensor& t) { return t.Contiguous().Reshaped({t.size()}); }
 
 }  // namespace
 
@@ -122,8 +122,8 @@ TERN_RULE(FuseScaleIntoMovedLayerNorm) {
       .level = Level::kExtended,
       .match = {"%n = LayerNorm(%x) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t * #w"},
       .emit = "%y = Transpose(LayerNorm(%x, #scale) {@all}) {perm=@perm}",
-      .when = PerChannel,
-      .compute = [](Match& m) { m.Set("scale", Flat(m["w"])); }};
+      .when = HasOneScalePerChannel,
+      .compute = [](Match& m) { m.Set("scale", Flattened(m["w"])); }};
 }
 
 TERN_RULE(FuseBiasIntoMovedLayerNorm) {
@@ -132,8 +132,8 @@ TERN_RULE(FuseBiasIntoMovedLayerNorm) {
       .level = Level::kExtended,
       .match = {"%n = LayerNorm(%x, #s?) {@all, axis=@axis}  %t = Transpose(%n) {perm=@perm}  %y = %t + #w"},
       .emit = "%y = Transpose(LayerNorm(%x, #s, #bias) {@all}) {perm=@perm}",
-      .when = PerChannel,
-      .compute = [](Match& m) { m.Set("bias", Flat(m["w"])); }};
+      .when = HasOneScalePerChannel,
+      .compute = [](Match& m) { m.Set("bias", Flattened(m["w"])); }};
 }
 
 }  // namespace tern

@@ -1,26 +1,22 @@
 // Recomposes ReLU, LeakyReLU, PReLU, ELU and Clip.
+#include "passes/recompose/conditions.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
 namespace {
-
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
 // True if the slope a is above 0 and at most 1. For such a, max(x, a * x) is a * x if x is negative, and x
 // otherwise.
 bool SlopeBelowOne(const Match& m) {
   const auto slope = ScalarOf(m.At("a"));
   if (!slope || *slope <= 0 || *slope > 1) return m.Skip("the slope is not a number above 0 and at most 1");
-  return Floats(m);
-}
-
-bool ScalarSlope(const Match& m) {
-  return ScalarOf(m.At("a")) ? Floats(m) : m.Skip("the slope is not one number");
+  return HasFloatX(m);
 }
 
 // True if the slopes broadcast into x, so that the result keeps its shape.
 bool SlopesFit(const Match& m) {
-  return (Floats(m) && BroadcastsInto(m.At("a"), m.At("x"))) || m.Skip("the slopes do not broadcast into x");
+  return (HasFloatX(m) && BroadcastsInto(m.At("a"), m.At("x"))) ||
+         m.Skip("the slopes do not broadcast into x");
 }
 
 }  // namespace
@@ -32,7 +28,7 @@ TERN_RULE(RecomposeRelu) {
               .match = {"%y = Max(%x, 0)", R"(%g = Binary(%x, 0) {kind="less"}  %y = Where(%g, 0, %x))",
                         R"(%g = Binary(%x, 0) {kind="less_equal"}  %y = Where(%g, 0, %x))"},
               .emit = "%y = Relu(%x)",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 TERN_RULE(RecomposeLeakyRelu) {
@@ -67,7 +63,7 @@ TERN_RULE(RecomposeElu) {
               .level = Level::kExtended,
               .match = {R"(%g = Binary(%x, 0) {kind="greater"}  %y = Where(%g, %x, (Exp(%x) - 1) * #a))"},
               .emit = R"(%y = Activation(%x) {kind="elu", alpha=@alpha})",
-              .when = ScalarSlope,
+              .when = HasScalarSlope,
               .compute = [](Match& m) { m.SetAttr("alpha", *ScalarOf(m.At("a"))); }};
 }
 

@@ -140,13 +140,13 @@ bool RecomposeRotaryAt(Rewrite& r) {
 
 // Describes a product in concat(x1 * cos - x2 * sin, x2 * cos + x1 * sin). `part` is x1 or x2, and `angle`
 // is cos or sin.
-struct Product {
+struct RotaryProduct {
   Value *part = nullptr, *angle = nullptr;
 };
 
 // If v = a * b, returns (a, b) and (b, a), because either may be the part. Returns nothing if v is not a
 // product or has other readers.
-std::vector<Product> OperandOrders(Value* v) {
+std::vector<RotaryProduct> OperandOrders(Value* v) {
   const Node* n = OnlyUse(v) ? MadeBy(v, "Binary", "mul") : nullptr;
   if (!n) return {};
   return {{n->input(0), n->input(1)}, {n->input(1), n->input(0)}};
@@ -160,11 +160,11 @@ bool RecomposeSplitRotaryAt(Rewrite& r) {
              *sum = MadeBy(root.input(1), "Binary", "add");
   if (!difference || !sum || !OnlyUse(root.input(0)) || !OnlyUse(root.input(1)))
     return r.Skip("the parts are not a difference and a sum");
-  for (const Product& a : OperandOrders(difference->input(0)))
-    for (const Product& b : OperandOrders(difference->input(1)))
+  for (const RotaryProduct& a : OperandOrders(difference->input(0)))
+    for (const RotaryProduct& b : OperandOrders(difference->input(1)))
       for (int side : {0, 1})
-        for (const Product& c : OperandOrders(sum->input(side)))
-          for (const Product& d : OperandOrders(sum->input(1 - side))) {
+        for (const RotaryProduct& c : OperandOrders(sum->input(side)))
+          for (const RotaryProduct& d : OperandOrders(sum->input(1 - side))) {
             if (c.part != b.part || d.part != a.part || c.angle != a.angle || d.angle != b.angle) continue;
             const auto first = ReadPart(a.part);
             const auto width = first ? EvenWidth(first->x) : std::nullopt;

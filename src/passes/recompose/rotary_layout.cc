@@ -10,7 +10,7 @@ namespace tern {
 namespace {
 
 // True if v is elements [start, end) of x along its last axis.
-bool IsPart(const Value* v, const Value* x, int64_t start, int64_t end) {
+bool IsLastAxisPart(const Value* v, const Value* x, int64_t start, int64_t end) {
   const auto part = ReadPart(v);
   return part && part->x == x && part->axis == x->type.shape.rank() - 1 && part->start == start &&
          part->end == end;
@@ -46,7 +46,8 @@ bool FusePartialRotaryAt(Rewrite& r) {
   if (!first || first->start != 0 || first->x->type.shape.rank() != 4 || !first->x->type.shape[-1].known())
     return r.Skip("the input of the RotaryEmbedding is not the first part of a value");
   Value* x = first->x;
-  if (!IsPart(inner.x, x, 0, first->end) || !IsPart(root.input(1), x, first->end, x->type.shape[-1].value()))
+  if (!IsLastAxisPart(inner.x, x, 0, first->end) ||
+      !IsLastAxisPart(root.input(1), x, first->end, x->type.shape[-1].value()))
     return r.Skip("the second part is not the rest of the value");
   std::vector<Value*> inputs = inner.rotary->inputs();
   inputs[0] = x;

@@ -1,4 +1,5 @@
 // Recomposes Softmax, LogSoftmax, and the reductions LogSumExp, L2 and L1.
+#include "passes/recompose/conditions.h"
 #include "passes/rewrite/rule.h"
 
 namespace tern {
@@ -11,8 +12,6 @@ bool OneAxis(const Match& m) {
 }
 
 void SetAxis(Match& m) { m.SetAttr("axis", (*IntsOf(m.At("axes")))[0]); }
-
-bool Floats(const Match& m) { return IsFloatValue(m.At("x")) || m.Skip("the type is not a float"); }
 
 }  // namespace
 
@@ -51,7 +50,7 @@ TERN_RULE(RecomposeReduceLogSumExp) {
       .level = Level::kExtended,
       .match = {"%s = ReduceSum(Exp(%x), %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Log(%s)"},
       .emit = "%y = ReduceLogSumExp(%x, %axes) {keep_dims=@keep}",
-      .when = Floats};
+      .when = HasFloatX};
 }
 
 TERN_RULE(RecomposeReduceL2) {
@@ -63,7 +62,7 @@ TERN_RULE(RecomposeReduceL2) {
                 "%y = Sqrt(%s)",
                 "%s = ReduceSumSquare(%x, %axes?) {keep_dims=@keep, noop_if_empty=false}  %y = Sqrt(%s)"},
       .emit = "%y = ReduceL2(%x, %axes) {keep_dims=@keep}",
-      .when = Floats};
+      .when = HasFloatX};
 }
 
 TERN_RULE(RecomposeReduceL1) {
@@ -71,7 +70,7 @@ TERN_RULE(RecomposeReduceL1) {
               .level = Level::kExtended,
               .match = {"%y = ReduceSum(Abs(%x), %axes?) {keep_dims=@keep, noop_if_empty=false}"},
               .emit = "%y = ReduceL1(%x, %axes) {keep_dims=@keep}",
-              .when = Floats};
+              .when = HasFloatX};
 }
 
 }  // namespace tern

@@ -9,7 +9,7 @@
 namespace tern {
 namespace {
 
-std::unique_ptr<Graph> Parse(const char* text) {
+std::unique_ptr<Graph> ParseNames(const char* text) {
   InitOps();
   auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().ToString();
@@ -27,7 +27,7 @@ std::string Names(const Graph& graph) {
 }
 
 std::string NamesAfterOptimize(const char* text, Level level = Level::kExtended) {
-  auto graph = Parse(text);
+  auto graph = ParseNames(text);
   if (!graph) return "";
   OptimizeOptions options;
   options.level = level;
@@ -48,7 +48,7 @@ TEST(Names, AConvKeepsItsNameWhenWhatFollowsIsFused) {
 }
 
 TEST(Names, TheOriginIsThatOfTheName) {
-  auto graph = Parse(R"(graph @g(%x: f32[1,1,8,8]) -> (%y) {
+  auto graph = ParseNames(R"(graph @g(%x: f32[1,1,8,8]) -> (%y) {
     #w: f32[2,1,1,1] = (1, 2)
     %c = Conv(%x, #w) as "conv" from "Conv, onnx node #0"
     %y = Relu(%c) as "relu" from "Relu, onnx node #1"
@@ -88,7 +88,7 @@ TEST(Names, WhatHasNoCounterpartHasTheNameOfTheRoot) {
 }
 
 TEST(Names, OpsThatChangePlacesKeepTheirNames) {
-  auto graph = Parse(R"(graph @g(%x: f32[2,3]) -> (%y) {
+  auto graph = ParseNames(R"(graph @g(%x: f32[2,3]) -> (%y) {
     %t = Transpose(%x) {perm=[1,0]} as "transpose"
     %y = Relu(%t) as "relu"
   })");
@@ -111,7 +111,7 @@ TEST(Names, OpsThatChangePlacesKeepTheirNames) {
 }
 
 TEST(Names, OfEqualsTheLastKeepsIt) {
-  auto graph = Parse(R"(graph @g(%x: f32[2,3]) -> (%y) {
+  auto graph = ParseNames(R"(graph @g(%x: f32[2,3]) -> (%y) {
     %a = Neg(%x) as "a"
     %b = Exp(%a) as "a"
     %y = Exp(%b) as "a"
@@ -122,7 +122,7 @@ TEST(Names, OfEqualsTheLastKeepsIt) {
 }
 
 TEST(Names, AreUnique) {
-  auto graph = Parse(R"(graph @g(%x: f32[2,3], %c: bool[]) -> (%z, %u) {
+  auto graph = ParseNames(R"(graph @g(%x: f32[2,3], %c: bool[]) -> (%z, %u) {
     #w: f32[2,2] = (1, 2, 3, 4)
     %t = Transpose(%x) {perm=[1,0]} as "a"
     %m = MatMul(%t, #w) as "a"

@@ -62,7 +62,7 @@ TEST(StateAppend, LeavesAPastThatIsAnOutputContiguous) {
   }
 }
 
-constexpr char kDecoder[] = R"( -> (%y, %nk, %nv) {
+constexpr char kAppendingDecoder[] = R"( -> (%y, %nk, %nv) {
   state %pk -> %nk {axis=2}
   state %pv -> %nv {axis=2}
   %y, %nk, %nv = Attention(%q, %k, %v, _, %pk, %pv)
@@ -72,7 +72,7 @@ constexpr char kDecoder[] = R"( -> (%y, %nk, %nv) {
 // tokens, for which a capacity of 64 would suffice.
 TEST(StateAppend, GivesAllStatesOneCapacity) {
   for (const char* alone : {"pk", "pv"}) {
-    SessionAndReference both(StrCat(kInputs, kDecoder), {Empty(), Empty()});
+    SessionAndReference both(StrCat(kInputs, kAppendingDecoder), {Empty(), Empty()});
     for (int run = 0; run < 200; ++run) both.Run(Token(run));
     both.Reset();
     for (int run = 0; run < 10; ++run) both.Run(Token(run));

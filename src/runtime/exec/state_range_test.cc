@@ -5,7 +5,7 @@
 namespace tern {
 namespace {
 
-constexpr char kDecoder[] =
+constexpr char kRangeDecoder[] =
     R"(graph @g(%x: f32[1,2,N,8], %pk: f32[1,2,P,8], %pv: f32[1,2,P,8]) -> (%y, %nk, %nv) {
   state %pk -> %nk {axis=2}
   state %pv -> %nv {axis=2}
@@ -18,7 +18,7 @@ DatumList Tokens(int64_t count, int seed) { return {Noise({1, 2, count, 8}, stat
 // The number of new tokens per run does not depend on the length of the states. If a session treated this
 // number as a linear function of the length, it would compile a plan for thousands of new tokens.
 TEST(StateRange, IsNotFittedToTheNumberOfNewTokens) {
-  SessionAndReference both(kDecoder, NoKeysAndValues());
+  SessionAndReference both(kRangeDecoder, NoKeysAndValues());
   int seed = 0;
   for (int64_t n : {5, 1, 1, 1}) both.Run(Tokens(n, ++seed));
   const size_t arena = both.session().Memory().arena;
@@ -57,7 +57,7 @@ TEST(StateRange, CoversAMaskOfAllPositions) {
 }
 
 TEST(StateRange, IsFoundAlthoughTheCallerSetsTheStates) {
-  SessionAndReference both(kDecoder, NoKeysAndValues());
+  SessionAndReference both(kRangeDecoder, NoKeysAndValues());
   for (int run = 0; run < 30; ++run) {
     both.Run(Tokens(run == 0 ? 5 : 1, run));
     for (const char* name : {"pk", "pv"}) {

@@ -22,7 +22,7 @@ bool IsMulAdd(const Graph& body) {
          body.outputs()[0] == add.output(0);
 }
 
-std::atomic<int> ran{0};
+std::atomic<int> fused_ran{0};
 
 class MulAdd : public KernelOf<MulAdd> {
  public:
@@ -31,7 +31,7 @@ class MulAdd : public KernelOf<MulAdd> {
     return q.InDims(0) == q.OutDims(0) && q.InDims(1) == q.OutDims(0) && q.InDims(2) == q.OutDims(0);
   }
   Status Run(RunContext& c) override {
-    ++ran;
+    ++fused_ran;
     for (int64_t i = 0; i < c.Out(0).size(); ++i)
       c.Out<float>(0)[i] = c.In<float>(0)[i] * c.In<float>(1)[i] + c.In<float>(2)[i];
     return {};
@@ -153,14 +153,14 @@ constexpr char kMulAdd[] = R"(%y = Fused(%p, %b, %c) as "group" [
 
 TEST(Fused, RunsByItsKernelAsAStaticStep) {
   auto session = SessionOf(ParseOrDie(GraphWith(kMulAdd)), WithKernels());
-  ran = 0;
+  fused_ran = 0;
   for (int64_t n : {3, 5}) {
     ExpectLikeReference(*session, Rows(n));
     const std::vector<std::string> kernels = KernelsOf(*session);
     ASSERT_EQ(kernels.size(), 3u);
     EXPECT_EQ(kernels[1], "test.mul_add");
   }
-  EXPECT_EQ(ran, 4);
+  EXPECT_EQ(fused_ran, 4);
   EXPECT_EQ(session->PlansMade(), 2) << "the body has no plan";
   EXPECT_TRUE(session->Fallbacks().empty());
   EXPECT_EQ(session->Memory().dynamic_peak, 0u);
@@ -230,9 +230,9 @@ TEST(Fused, OtherBodiesAndCapturesAreInlined) {
         " %s = Fused(%v, %u) [body @h(%k: f32[N,4], %l: f32[N,4]) -> (%m) { %m = %k - %l }] }]"}) {
     SCOPED_TRACE(group);
     auto session = SessionOf(ParseOrDie(GraphWith(group)), WithKernels());
-    ran = 0;
+    fused_ran = 0;
     for (int64_t n : {3, 5}) ExpectLikeReference(*session, Rows(n));
-    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(fused_ran, 0);
     for (const std::string& kernel : KernelsOf(*session)) EXPECT_EQ(kernel.rfind("cpu.", 0), 0u) << kernel;
     EXPECT_EQ(session->PlansMade(), 2);
   }
@@ -259,9 +259,9 @@ TEST(Fused, OfDynamicShapeIsInlined) {
     }]
   })"),
                            WithKernels());
-  ran = 0;
+  fused_ran = 0;
   for (double from : {-2, 0, 4}) ExpectLikeReference(*session, {Counting({6}, from)});
-  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(fused_ran, 0);
   EXPECT_EQ(session->PlansMade(), 1);
 }
 

@@ -10,15 +10,15 @@
 namespace tern {
 namespace {
 
-struct RunResult {
+struct StrideResult {
   std::map<std::string, int> kernels;  // number of steps, by kernel
 };
 
 // Runs a graph in which channels-last convolutions of %x write %a (24 channels) and %b (40 channels), and
 // pooling writes %c. The nodes of `tail` follow. Expects the outputs of the reference, with one thread and
 // with three. Inputs whose names start with w become constants.
-RunResult RunNet(const std::string& tail, const std::string& outputs = "%y",
-                 const std::string& dims = "2,9,10,16", SessionOptions options = {}) {
+StrideResult RunNet(const std::string& tail, const std::string& outputs = "%y",
+                    const std::string& dims = "2,9,10,16", SessionOptions options = {}) {
   InitOps();
   auto parsed = ParseGraph(
       StrCat("graph @g(%x: f32[", dims, "], %w1: f32[24,16,1,1], %w3: f32[40,16,3,3], %wd: f32[16,1,3,3], ",
@@ -35,7 +35,7 @@ RunResult RunNet(const std::string& tail, const std::string& outputs = "%y",
   const DatumList x{Noise(graph->inputs()[0]->type.shape.Concrete(), 3)};
   const auto want = EvaluateGraph(*graph, x);
   EXPECT_TRUE(want.ok()) << want.status().ToString();
-  RunResult result;
+  StrideResult result;
   for (int threads : {1, 3}) {
     options.threads = threads;
     auto session = SessionOf(graph, options);
@@ -73,7 +73,7 @@ TEST(RowStride, TheConcatNeedsNoStep) {
         "  %u = ConvTranspose(%x, %wt) {channels_last=true,strides=[2,2],activation=\"relu\"}\n"
         "  %y = Concat(%t, %u) {axis=3}"}) {
     SCOPED_TRACE(tail);
-    const RunResult result = RunNet(tail);
+    const StrideResult result = RunNet(tail);
     EXPECT_EQ(result.kernels.count(kConcat) + result.kernels.count("copy"), 0u);
   }
 }
@@ -171,11 +171,11 @@ TEST(RowStride, OthersAreCopied) {
         "  %y = Concat(%a, %d) {axis=3}",
         "  %y = Concat(%a, %a, %b) {axis=3}"}) {
     SCOPED_TRACE(tail);
-    const RunResult result = RunNet(tail);
+    const StrideResult result = RunNet(tail);
     EXPECT_EQ(result.kernels.count("copy"), 1u);
     EXPECT_EQ(result.kernels.count(kConcat), 0u);
   }
-  const RunResult result = RunNet("  %y = Concat(%x, %x) {axis=3}");
+  const StrideResult result = RunNet("  %y = Concat(%x, %x) {axis=3}");
   EXPECT_EQ(result.kernels.count(kConcat), 1u) << "no kernel can write with a row stride";
 }
 
@@ -183,7 +183,7 @@ TEST(RowStride, NotForValuesWithOtherReaders) {
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}", "%y, %a").kernels.count("copy"), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}\n  %z = Relu(%b)", "%y, %z").kernels.count("copy"), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %b) {axis=3}", "%y, %a, %b").kernels.count(kConcat), 1u);
-  const RunResult twice = RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %a) {axis=3}");
+  const StrideResult twice = RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %a) {axis=3}");
   EXPECT_EQ(twice.kernels.count("copy"), 1u) << "%a is copied into %p; %b is written directly";
   EXPECT_EQ(twice.kernels.count(kConcat), 1u);
   EXPECT_EQ(RunNet("  %y = Concat(%a, %a) {axis=2}").kernels.count(kConcat), 1u) << "another axis";
@@ -195,7 +195,7 @@ TEST(RowStride, NestedConcatsAndBatches) {
   EXPECT_EQ(RunNet("  %p = Concat(%a, %b) {axis=3}\n  %y = Concat(%p, %c) {axis=3}").kernels.count("copy"),
             1u);
   // The inputs of a Concat along the outermost axis are contiguous in its result.
-  const RunResult result = RunNet(
+  const StrideResult result = RunNet(
       "  %p = Concat(%a, %b) {axis=3}\n  %q = Concat(%c, %x) {axis=3}\n"
       "  %r = Concat(%q, %q) {axis=3}\n  %y = Concat(%p, %r) {axis=0}");
   EXPECT_EQ(result.kernels.count(kConcat), 1u) << "only for %r";
@@ -216,7 +216,7 @@ TEST(RowStride, NotWhereItTakesMoreMemory) {
     last = StrCat("%t", i);
   }
   tail += StrCat("  %y = Concat(%a, ", last, ") {axis=3}");
-  const RunResult result = RunNet(tail, "%y", "1,30,30,16");
+  const StrideResult result = RunNet(tail, "%y", "1,30,30,16");
   EXPECT_EQ(result.kernels.count(kConcat), 1u);
 }
 
@@ -229,7 +229,7 @@ TEST(RowStride, EmptyAndSingleRows) {
 TEST(RowStride, InBf16) {
   SessionOptions options;
   options.precision = Precision::kBf16;
-  const RunResult result = RunNet("  %y = Concat(%a, %b, %c) {axis=3}", "%y", "2,9,10,16", options);
+  const StrideResult result = RunNet("  %y = Concat(%a, %b, %c) {axis=3}", "%y", "2,9,10,16", options);
   EXPECT_EQ(result.kernels.count(kConcat) + result.kernels.count("copy"), 0u);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-CacheKey NumberKey(uint64_t number) {
+CacheKey RedisKey(uint64_t number) {
   Digest digest;
   digest.Add(number);
   return digest.Finish();
@@ -100,16 +100,16 @@ TEST(Resp, RefusesOtherBytes) {
 TEST(Redis, StoresAndFinds) {
   FakeRedis redis;
   const auto cache = OpenReady(redis);
-  EXPECT_EQ(Find(*cache, NumberKey(1)), nullptr);
-  cache->Insert(NumberKey(1), IntResponse(7));
+  EXPECT_EQ(Find(*cache, RedisKey(1)), nullptr);
+  cache->Insert(RedisKey(1), IntResponse(7));
   ASSERT_TRUE(Eventually([&] { return redis.entries() == 1; }));
-  const auto found = Find(*cache, NumberKey(1));
+  const auto found = Find(*cache, RedisKey(1));
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(ToInts(found->outputs[0]), std::vector<int32_t>{7});
   EXPECT_EQ(cache->Facts().redis_found, 1u);
   EXPECT_EQ(cache->Facts().redis_missed, 1u);
   // Another server finds it too.
-  EXPECT_NE(Find(*OpenReady(redis), NumberKey(1)), nullptr);
+  EXPECT_NE(Find(*OpenReady(redis), RedisKey(1)), nullptr);
 }
 
 TEST(Redis, LargeEntriesAndManySearchesAtOnce) {
@@ -117,12 +117,12 @@ TEST(Redis, LargeEntriesAndManySearchesAtOnce) {
   const auto cache = OpenReady(redis, 20s);
   Response large;
   large.outputs.push_back({"y", DType::kU8, {8 << 20}, Buffer::Allocate(8 << 20)});
-  cache->Insert(NumberKey(0), Freeze(large));
-  for (int i = 1; i <= 200; ++i) cache->Insert(NumberKey(static_cast<uint64_t>(i)), IntResponse(i));
+  cache->Insert(RedisKey(0), Freeze(large));
+  for (int i = 1; i <= 200; ++i) cache->Insert(RedisKey(static_cast<uint64_t>(i)), IntResponse(i));
   ASSERT_TRUE(Eventually([&] { return redis.entries() == 201; }));
   std::atomic<int> found{0}, ended{0};
   for (uint64_t i = 0; i < 300; ++i)
-    cache->FindLater(NumberKey(i), [&](const ResponseCache::Response& response) {
+    cache->FindLater(RedisKey(i), [&](const ResponseCache::Response& response) {
       found += response != nullptr;
       ++ended;
     });
@@ -133,25 +133,25 @@ TEST(Redis, LargeEntriesAndManySearchesAtOnce) {
 TEST(Redis, APasswordIsSent) {
   FakeRedis redis;
   redis.RequirePassword("secret");
-  EXPECT_EQ(Find(*OpenReady(redis), NumberKey(1)), nullptr);
+  EXPECT_EQ(Find(*OpenReady(redis), RedisKey(1)), nullptr);
 }
 
 TEST(Redis, GoneAndBack) {
   FakeRedis redis;
   const int port = redis.port();
   const auto cache = OpenReady(redis);
-  cache->Insert(NumberKey(1), IntResponse(7));
+  cache->Insert(RedisKey(1), IntResponse(7));
   ASSERT_TRUE(Eventually([&] { return redis.entries() == 1; }));
   redis.Stop();
   ASSERT_TRUE(Eventually([&] { return !cache->Facts().redis_up; }));
   bool searched = true;
-  EXPECT_EQ(Find(*cache, NumberKey(1), &searched), nullptr);
+  EXPECT_EQ(Find(*cache, RedisKey(1), &searched), nullptr);
   EXPECT_FALSE(searched) << "nobody waits for a Redis that is gone";
-  cache->Insert(NumberKey(2), IntResponse(8));
+  cache->Insert(RedisKey(2), IntResponse(8));
   EXPECT_EQ(cache->Facts().redis_dropped, 1u);
   redis.Start(port);
   ASSERT_TRUE(Eventually([&] { return cache->Facts().redis_up; }));
-  EXPECT_NE(Find(*cache, NumberKey(1)), nullptr);
+  EXPECT_NE(Find(*cache, RedisKey(1)), nullptr);
 }
 
 TEST(Redis, NotThereAtTheStart) {
@@ -161,7 +161,7 @@ TEST(Redis, NotThereAtTheStart) {
   const auto cache = Open(redis);
   ASSERT_TRUE(Eventually([&] { return cache->Facts().redis_failures > 0; }));
   bool searched = true;
-  EXPECT_EQ(Find(*cache, NumberKey(1), &searched), nullptr);
+  EXPECT_EQ(Find(*cache, RedisKey(1), &searched), nullptr);
   EXPECT_FALSE(searched);
   redis.Start(port);
   EXPECT_TRUE(Eventually([&] { return cache->Facts().redis_up; }));
@@ -172,7 +172,7 @@ TEST(Redis, ASlowAnswerIsNotAwaited) {
   const auto cache = OpenReady(redis, 20ms);
   redis.delay_ms = 300;
   const auto begin = Clock::now();
-  EXPECT_EQ(Find(*cache, NumberKey(1)), nullptr);
+  EXPECT_EQ(Find(*cache, RedisKey(1)), nullptr);
   EXPECT_LT(Clock::now() - begin, 250ms);
   EXPECT_EQ(cache->Facts().redis_timeouts, 1u);
   EXPECT_TRUE(cache->Facts().redis_up) << "one slow answer does not end the connection";
@@ -182,7 +182,7 @@ TEST(Redis, ASilentServerIsGivenUp) {
   FakeRedis redis;
   const auto cache = OpenReady(redis, 10ms);
   redis.silent = true;
-  for (int i = 0; i < 20 && cache->Facts().redis_up; ++i) EXPECT_EQ(Find(*cache, NumberKey(1)), nullptr);
+  for (int i = 0; i < 20 && cache->Facts().redis_up; ++i) EXPECT_EQ(Find(*cache, RedisKey(1)), nullptr);
   EXPECT_FALSE(cache->Facts().redis_up);
   EXPECT_LE(cache->Facts().redis_timeouts, 6u);
   redis.silent = false;
@@ -193,7 +193,7 @@ TEST(Redis, NonsenseEndsTheConnection) {
   FakeRedis redis;
   const auto cache = OpenReady(redis);
   redis.nonsense = true;
-  EXPECT_EQ(Find(*cache, NumberKey(1)), nullptr);
+  EXPECT_EQ(Find(*cache, RedisKey(1)), nullptr);
   EXPECT_GE(cache->Facts().redis_failures, 1u);
   redis.nonsense = false;
   ASSERT_TRUE(Eventually([&] { return cache->Facts().redis_up; }));
@@ -203,13 +203,13 @@ TEST(Redis, NonsenseEndsTheConnection) {
 TEST(Redis, DamagedEntriesAndErrorsAreMisses) {
   FakeRedis redis;
   const auto cache = OpenReady(redis);
-  cache->Insert(NumberKey(1), IntResponse(7));
+  cache->Insert(RedisKey(1), IntResponse(7));
   ASSERT_TRUE(Eventually([&] { return redis.entries() == 1; }));
   redis.Damage();
-  EXPECT_EQ(Find(*cache, NumberKey(1)), nullptr);
+  EXPECT_EQ(Find(*cache, RedisKey(1)), nullptr);
   EXPECT_EQ(cache->Facts().redis_failures, 1u);
   redis.read_only = true;
-  cache->Insert(NumberKey(2), IntResponse(7));
+  cache->Insert(RedisKey(2), IntResponse(7));
   ASSERT_TRUE(Eventually([&] { return cache->Facts().redis_failures == 2; }));
   EXPECT_TRUE(cache->Facts().redis_up);
 }
@@ -219,10 +219,10 @@ TEST(Redis, StopsWhileSearchesWait) {
   const auto cache = OpenReady(redis, 60s);
   redis.silent = true;
   const auto destroyed = std::make_shared<int>();
-  for (uint64_t i = 0; i < 10; ++i) cache->FindLater(NumberKey(i), [destroyed](const auto&) { FAIL(); });
+  for (uint64_t i = 0; i < 10; ++i) cache->FindLater(RedisKey(i), [destroyed](const auto&) { FAIL(); });
   cache->Stop();
   EXPECT_EQ(destroyed.use_count(), 1);
-  EXPECT_FALSE(cache->FindLater(NumberKey(1), [](const auto&) {}));
+  EXPECT_FALSE(cache->FindLater(RedisKey(1), [](const auto&) {}));
 }
 
 }  // namespace

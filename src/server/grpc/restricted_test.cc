@@ -4,7 +4,7 @@
 namespace tern::server {
 namespace {
 
-constexpr const char* kService = "/inference.GRPCInferenceService/";
+constexpr const char* kServicePrefix = "/inference.GRPCInferenceService/";
 
 class GrpcRestrictedTest : public GrpcServerTest {
  protected:
@@ -22,21 +22,21 @@ class GrpcRestrictedTest : public GrpcServerTest {
 TEST_F(GrpcRestrictedTest, NeedTheirHeader) {
   Restrict("inference,health:infer-key=infer-value");
   const Headers right = {{"triton-grpc-protocol-infer-key", "infer-value"}};
-  const TestStream refused = Call(StrCat(kService, "ServerLive"));
+  const TestStream refused = Call(StrCat(kServicePrefix, "ServerLive"));
   EXPECT_EQ(refused.status(), 14);
   EXPECT_EQ(refused.message(),
             "This protocol is restricted, expecting header 'triton-grpc-protocol-infer-key'");
-  EXPECT_EQ(Call(StrCat(kService, "ServerLive"), {{"infer-key", "infer-value"}}).status(), 14);
-  EXPECT_EQ(Call(StrCat(kService, "ServerLive"), right).status(), 0);
+  EXPECT_EQ(Call(StrCat(kServicePrefix, "ServerLive"), {{"infer-key", "infer-value"}}).status(), 14);
+  EXPECT_EQ(Call(StrCat(kServicePrefix, "ServerLive"), right).status(), 0);
   EXPECT_EQ(Call("/grpc.health.v1.Health/Check").status(), 14);
   EXPECT_EQ(Call("/grpc.health.v1.Health/Check", right).status(), 0);
-  EXPECT_EQ(Call(StrCat(kService, "ServerMetadata")).status(), 0) << "not restricted";
+  EXPECT_EQ(Call(StrCat(kServicePrefix, "ServerMetadata")).status(), 0) << "not restricted";
   Http2Client client(server->port());
   const auto request = InferRequest("echo");
   EXPECT_EQ(client.Finish(client.OpenInfer(request)).status(), 14);
   EXPECT_EQ(client.Finish(client.OpenInfer(request, right)).status(), 0);
   // The stream ends before the client sends anything.
-  const int32_t id = client.Open(StrCat(kService, "ModelStreamInfer"), "", false);
+  const int32_t id = client.Open(StrCat(kServicePrefix, "ModelStreamInfer"), "", false);
   EXPECT_EQ(client.Finish(id).status(), 14);
 }
 
@@ -63,8 +63,8 @@ TEST_F(GrpcRestrictedTest, EveryMethodHasItsGroup) {
                              "CudaSharedMemoryUnregister",
                              "TraceSetting",
                              "LogSettings"})
-    EXPECT_EQ(Call(StrCat(kService, method)).status(), 14) << method;
-  EXPECT_EQ(Call(StrCat(kService, "Unknown")).status(), 12);
+    EXPECT_EQ(Call(StrCat(kServicePrefix, method)).status(), 14) << method;
+  EXPECT_EQ(Call(StrCat(kServicePrefix, "Unknown")).status(), 12);
 }
 
 TEST_F(GrpcRestrictedTest, HeadersBecomeParameters) {

@@ -7,7 +7,7 @@ namespace {
 using inference::ModelInferResponse;
 using inference::ModelStreamInferResponse;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kMebibyte = uint64_t{1} << 20;
 
 class GrpcUnreadTest : public GrpcServerTest {
  protected:
@@ -25,7 +25,7 @@ TEST_F(GrpcUnreadTest, RequestsWaitUntilTheClientReadsTheResponses) {
   std::vector<int32_t> ids;
   client.socket.LimitReads(100);
   for (int i = 0; i < 100; ++i) {
-    ids.push_back(client.OpenInfer(InferRequest("echo", kMiB / 4, 1)));
+    ids.push_back(client.OpenInfer(InferRequest("echo", kMebibyte / 4, 1)));
     const TestStream& stream = client.streams[ids.back()];
     if (!client.Until([&] { return stream.sent == stream.to_send.size(); })) break;
   }
@@ -35,8 +35,8 @@ TEST_F(GrpcUnreadTest, RequestsWaitUntilTheClientReadsTheResponses) {
   const size_t answered = Answered() - before;
   EXPECT_GE(answered, 40u);
   EXPECT_LE(answered, 52u);
-  EXPECT_GE(context.queued_bytes, 30 * kMiB) << "unread responses count";
-  EXPECT_LE(context.queued_bytes, 56 * kMiB);
+  EXPECT_GE(context.queued_bytes, 30 * kMebibyte) << "unread responses count";
+  EXPECT_LE(context.queued_bytes, 56 * kMebibyte);
   // Another client is served.
   Http2Client other(server->port());
   EXPECT_EQ(other.Finish(other.OpenInfer(InferRequest("echo"))).status(), 0);
@@ -48,14 +48,14 @@ TEST_F(GrpcUnreadTest, RequestsWaitUntilTheClientReadsTheResponses) {
       return client.streams[id].closed;
     });
     EXPECT_EQ(client.streams[id].status(), 0) << id;
-    EXPECT_EQ(client.streams[id].body.size() > kMiB, true) << id;
+    EXPECT_EQ(client.streams[id].body.size() > kMebibyte, true) << id;
   }
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
 
 TEST_F(GrpcUnreadTest, ResponsesCountThatWaitForEarlierOnes) {
   Http2Client client(server->port());
-  const std::string message = Frame(InferRequest("echo", kMiB / 16).SerializeAsString());
+  const std::string message = Frame(InferRequest("echo", kMebibyte / 16).SerializeAsString());
   std::string messages = Frame(InferRequest("hold").SerializeAsString());
   for (int i = 0; i < 3; ++i) messages += message;
   for (const bool leave : {false, true}) {
@@ -63,7 +63,7 @@ TEST_F(GrpcUnreadTest, ResponsesCountThatWaitForEarlierOnes) {
     const TestStream& stream = client.streams[id];
     client.Until([&] { return stream.sent == messages.size(); });
     EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
-    EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 3 * kMiB / 4; }));
+    EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 3 * kMebibyte / 4; }));
     const auto call = models["hold"]->Held().back();
     if (leave)
       client.Reset(id);
@@ -77,13 +77,13 @@ TEST_F(GrpcUnreadTest, ResponsesCountThatWaitForEarlierOnes) {
 
 // The client cannot read them yet, so they hold up neither other calls nor the rest of their stream.
 TEST_F(GrpcUnreadTest, ResponsesThatWaitForEarlierOnesHoldUpNothing) {
-  context.limits.queued_bytes = 64 * kMiB;  // requests are held from 2 MiB of unread responses on
+  context.limits.queued_bytes = 64 * kMebibyte;  // requests are held from 2 MiB of unread responses on
   Http2Client client(server->port());
   std::string messages = Frame(InferRequest("hold").SerializeAsString());
-  for (int i = 0; i < 4; ++i) messages += Frame(InferRequest("echo", kMiB / 4).SerializeAsString());
+  for (int i = 0; i < 4; ++i) messages += Frame(InferRequest("echo", kMebibyte / 4).SerializeAsString());
   const int32_t id = client.Open("/inference.GRPCInferenceService/ModelStreamInfer", messages, false);
   client.Until([&] { return client.streams[id].sent == messages.size(); });
-  EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 4 * kMiB; }));
+  EXPECT_TRUE(Eventually([&] { return context.queued_bytes >= 4 * kMebibyte; }));
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
   client.Send(id, Frame(InferRequest("hold").SerializeAsString()), true);
   EXPECT_TRUE(Eventually([&] { return models["hold"]->Held().size() == 2; }));
@@ -97,10 +97,10 @@ TEST_F(GrpcUnreadTest, AClientThatLeavesFreesItsResponses) {
   {
     Http2Client client(server->port(), true, false);
     client.Call("ServerLive", "");
-    for (int i = 0; i < 60; ++i) client.OpenInfer(InferRequest("thread", kMiB / 4));
+    for (int i = 0; i < 60; ++i) client.OpenInfer(InferRequest("thread", kMebibyte / 4));
     client.socket.LimitReads(100);
     client.Until([] { return false; });
-    EXPECT_GE(context.queued_bytes, 8 * kMiB);
+    EXPECT_GE(context.queued_bytes, 8 * kMebibyte);
   }
   EXPECT_TRUE(Eventually([&] { return context.queued_bytes == 0; }));
 }
@@ -111,7 +111,7 @@ TEST_F(GrpcUnreadTest, AClientThatNeverOpensItsWindowsIsClosed) {
   StartServer(options);
   Http2Client client(server->port(), true, false);
   client.Call("ServerLive", "");
-  for (int i = 0; i < 100; ++i) client.OpenInfer(InferRequest("echo", kMiB / 4));
+  for (int i = 0; i < 100; ++i) client.OpenInfer(InferRequest("echo", kMebibyte / 4));
   client.Until([] { return false; });
   EXPECT_TRUE(client.closed);
   EXPECT_TRUE(Eventually([&] { return server->connections() == 0; }));
@@ -128,8 +128,8 @@ TEST_F(GrpcUnreadTest, PingsDoNotKeepUnreadResponses) {
   // Each response fills the window of its stream. The last one closes the window of the connection, and only
   // then the time of the client begins.
   for (int i = 0; i < 16; ++i) {
-    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMiB / 4))];
-    const size_t window = i < 15 ? kMiB : kMiB / 2;
+    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMebibyte / 4))];
+    const size_t window = i < 15 ? kMebibyte : kMebibyte / 2;
     ASSERT_TRUE(client.Until([&] { return stream.body.size() >= window; })) << i;
   }
   client.socket.LimitReads(50);
@@ -146,7 +146,7 @@ class GrpcStalledTest : public GrpcUnreadTest {
  protected:
   static constexpr std::chrono::milliseconds kTime{300};
   void SetUp() override {
-    context.limits.queued_bytes = 64 * kMiB;  // requests are held from 2 MiB of unread responses on
+    context.limits.queued_bytes = 64 * kMebibyte;  // requests are held from 2 MiB of unread responses on
     GrpcOptions options;
     options.message_time = kTime;
     StartServer(options);
@@ -154,7 +154,7 @@ class GrpcStalledTest : public GrpcUnreadTest {
   // Opens a stream whose response is longer than its window. The client never opens that window again.
   int32_t Stall(Http2Client& client, uint64_t bytes) {
     const int32_t id = client.OpenInfer(InferRequest("echo", bytes / 4));
-    EXPECT_TRUE(client.Until([&] { return client.streams[id].body.size() == kMiB; }));
+    EXPECT_TRUE(client.Until([&] { return client.streams[id].body.size() == kMebibyte; }));
     return id;
   }
 };
@@ -162,7 +162,7 @@ class GrpcStalledTest : public GrpcUnreadTest {
 // An application may read a stream late. Its connection still serves the other streams.
 TEST_F(GrpcStalledTest, AStalledStreamKeepsItsConnection) {
   Http2Client client(server->port(), true, false);
-  const int32_t id = Stall(client, 2 * kMiB);
+  const int32_t id = Stall(client, 2 * kMebibyte);
   std::this_thread::sleep_for(4 * kTime);
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0);
   EXPECT_FALSE(client.streams[id].closed);
@@ -177,7 +177,7 @@ TEST_F(GrpcStalledTest, AStalledStreamKeepsItsConnection) {
 // Its unread bytes hold up other requests, so the stream ends, but not its connection.
 TEST_F(GrpcStalledTest, ALargeStalledStreamIsReset) {
   Http2Client client(server->port(), true, false);
-  const int32_t small = Stall(client, kMiB + kMiB / 2), large = Stall(client, 4 * kMiB);
+  const int32_t small = Stall(client, kMebibyte + kMebibyte / 2), large = Stall(client, 4 * kMebibyte);
   EXPECT_EQ(client.Call("ServerLive", "").status(), 0) << "waits until the stream is reset";
   client.Finish(large);
   EXPECT_EQ(client.streams[large].error, uint32_t{NGHTTP2_ENHANCE_YOUR_CALM});
@@ -186,14 +186,14 @@ TEST_F(GrpcStalledTest, ALargeStalledStreamIsReset) {
 
 // Few clients must not take a small budget.
 TEST_F(GrpcUnreadTest, ASmallBudgetHoldsRequestsEarlier) {
-  context.limits.queued_bytes = 64 * kMiB;
+  context.limits.queued_bytes = 64 * kMebibyte;
   Http2Client client(server->port(), true, false);
   client.Call("ServerLive", "");
   const size_t before = Answered();
   client.socket.LimitReads(100);
   for (int i = 0; i < 100; ++i) {
-    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMiB / 16))];
-    const auto read = [&] { return stream.ended || client.received.size() > 15 * kMiB; };
+    const TestStream& stream = client.streams[client.OpenInfer(InferRequest("echo", kMebibyte / 16))];
+    const auto read = [&] { return stream.ended || client.received.size() > 15 * kMebibyte; };
     if (!client.Until([&] { return stream.sent == stream.to_send.size() && read(); })) break;
   }
   client.Until([] { return false; });
@@ -207,12 +207,13 @@ TEST_F(GrpcUnreadTest, ASmallBudgetHoldsRequestsEarlier) {
 TEST_F(GrpcUnreadTest, LargeMessagesArriveInPlace) {
   Http2Client client(server->port());
   client.Call("ServerLive", "");  // afterwards the client knows that it may send frames of 1 MiB
-  auto request = InferRequest("echo", 5 * kMiB, 3);
-  const int32_t first = client.OpenInfer(request), second = client.OpenInfer(InferRequest("echo", kMiB, 9));
+  auto request = InferRequest("echo", 5 * kMebibyte, 3);
+  const int32_t first = client.OpenInfer(request),
+                second = client.OpenInfer(InferRequest("echo", kMebibyte, 9));
   for (const int32_t id : {first, second}) {
     const TestStream& stream = client.Finish(id);
     ASSERT_EQ(stream.status(), 0);
-    const auto sent = id == first ? request : InferRequest("echo", kMiB, 9);
+    const auto sent = id == first ? request : InferRequest("echo", kMebibyte, 9);
     EXPECT_TRUE(stream.Parse<ModelInferResponse>().raw_output_contents(0) == sent.raw_input_contents(0));
   }
 }

@@ -7,11 +7,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::chrono::system_clock::time_point kWall{std::chrono::microseconds(1'793'894'712'123'456)};
+const std::chrono::system_clock::time_point kWallOfLine{std::chrono::microseconds(1'793'894'712'123'456)};
 
 std::string Line(const AccessRecord& record, Clock::time_point now = Clock::time_point(10s)) {
   std::string out;
-  AppendAccessLine(record, kWall, now, out);
+  AppendAccessLine(record, kWallOfLine, now, out);
   return out;
 }
 

@@ -10,30 +10,30 @@
 namespace tern::server {
 namespace {
 
-std::string TemporaryFile() {
+std::string TemporaryLog() {
   std::string path = "/tmp/tern_writer_XXXXXX";
   close(mkstemp(path.data()));
   return path;
 }
 
-std::string Contents(const std::string& path) {
+std::string WrittenContents(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(BackgroundWriter, WritesInOrder) {
-  const std::string path = TemporaryFile();
+  const std::string path = TemporaryLog();
   auto writer = BackgroundWriter::Open(path);
   ASSERT_TRUE(writer.ok());
   (*writer)->Add("one\n");
   (*writer)->Add("two\n");
   (*writer)->Flush();
-  EXPECT_EQ(Contents(path), "one\ntwo\n");
+  EXPECT_EQ(WrittenContents(path), "one\ntwo\n");
   std::remove(path.c_str());
 }
 
 TEST(BackgroundWriter, KeepsLinesWholeFromManyThreads) {
-  const std::string path = TemporaryFile();
+  const std::string path = TemporaryLog();
   {
     auto writer = BackgroundWriter::Open(path);
     ASSERT_TRUE(writer.ok());
@@ -45,20 +45,20 @@ TEST(BackgroundWriter, KeepsLinesWholeFromManyThreads) {
     for (auto& thread : threads) thread.join();
     EXPECT_EQ((*writer)->dropped(), 0u);
   }
-  const std::string text = Contents(path);
+  const std::string text = WrittenContents(path);
   EXPECT_EQ(text.size(), 4000u * 9);
   for (size_t i = 0; i < text.size(); i += 9) ASSERT_EQ(text.substr(i, 9), "abcdefgh\n");
   std::remove(path.c_str());
 }
 
 TEST(BackgroundWriter, DropsBeyondTheLimitAndCounts) {
-  const std::string path = TemporaryFile();
+  const std::string path = TemporaryLog();
   auto writer = BackgroundWriter::Open(path, 4);
   ASSERT_TRUE(writer.ok());
   (*writer)->Add("longer than four bytes");
   EXPECT_EQ((*writer)->dropped(), 1u);
   (*writer)->Flush();
-  EXPECT_EQ(Contents(path), "");
+  EXPECT_EQ(WrittenContents(path), "");
   std::remove(path.c_str());
 }
 
@@ -75,7 +75,7 @@ TEST(BackgroundWriter, FailsForAFolderThatIsMissing) {
 }
 
 TEST(BackgroundWriter, ReopensARotatedFile) {
-  const std::string path = TemporaryFile();
+  const std::string path = TemporaryLog();
   auto writer = BackgroundWriter::Open(path);
   ASSERT_TRUE(writer.ok());
   (*writer)->Add("old\n");
@@ -84,8 +84,8 @@ TEST(BackgroundWriter, ReopensARotatedFile) {
   (*writer)->Reopen();
   (*writer)->Add("new\n");
   (*writer)->Flush();
-  EXPECT_EQ(Contents(path), "new\n");
-  EXPECT_EQ(Contents(path + ".1"), "old\n");
+  EXPECT_EQ(WrittenContents(path), "new\n");
+  EXPECT_EQ(WrittenContents(path + ".1"), "old\n");
   std::remove(path.c_str());
   std::remove((path + ".1").c_str());
 }

@@ -48,7 +48,7 @@ struct Countdown {
   }
 };
 
-struct Server : SchedulerWithModel {
+struct IterationServer : SchedulerWithModel {
   using SchedulerWithModel::SchedulerWithModel;
   std::vector<int32_t> Run(const std::shared_ptr<TestCall>& call) {
     SchedulerWithModel::Run(call);
@@ -68,10 +68,10 @@ struct Server : SchedulerWithModel {
 TEST(Iteration, TheLastIterationAnswers) {
   std::mutex mutex;
   std::vector<int32_t> starts;
-  Server server(IterativeModel(false), Countdown{[&](Batch& batch) {
-                  const std::lock_guard lock(mutex);
-                  starts.push_back(Row(batch, "START").at(0));
-                }});
+  IterationServer server(IterativeModel(false), Countdown{[&](Batch& batch) {
+                           const std::lock_guard lock(mutex);
+                           starts.push_back(Row(batch, "START").at(0));
+                         }});
   EXPECT_EQ(server.Run(IntCall(4)), std::vector<int32_t>{0});
   EXPECT_EQ(starts, (std::vector<int32_t>{1, 0, 0, 0}));
   EXPECT_EQ(server.Run(IntCall(1)), std::vector<int32_t>{0}) << "no second iteration";
@@ -84,7 +84,8 @@ TEST(Iteration, StatisticsHaveTheTimesOfAllIterations) {
   constexpr milliseconds kIteration(5);
   ModelConfig config = IterativeModel(true);
   config.max_batch_size = 1;  // the requests take turns
-  Server server(std::move(config), Countdown{[&](Batch&) { std::this_thread::sleep_for(kIteration); }});
+  IterationServer server(std::move(config),
+                         Countdown{[&](Batch&) { std::this_thread::sleep_for(kIteration); }});
   const auto first = IntCall(4), second = IntCall(4);
   server.model->Submit(first);
   server.model->Submit(second);
@@ -102,13 +103,13 @@ TEST(Iteration, StatisticsHaveTheTimesOfAllIterations) {
 }
 
 TEST(Iteration, ADecoupledModelRespondsInEachIteration) {
-  Server server(IterativeModel(true, SequenceStrategy::kDirect), Countdown());
+  IterationServer server(IterativeModel(true, SequenceStrategy::kDirect), Countdown());
   EXPECT_EQ(server.Run(IntCall(3)), (std::vector<int32_t>{2, 1, 0}));
   const auto call = IntCall(2);
   server.Run(call);
   EXPECT_FALSE(call->responses().at(0).final);
   EXPECT_TRUE(call->responses().at(1).final);
-  Server silent(IterativeModel(true), Countdown{[](Batch&) {}, false});
+  IterationServer silent(IterativeModel(true), Countdown{[](Batch&) {}, false});
   EXPECT_EQ(silent.Run(IntCall(3)), std::vector<int32_t>{0});
 }
 
@@ -117,13 +118,13 @@ TEST(Iteration, IterationsOfSeveralRequestsShareBatches) {
   Gate gate;
   std::mutex mutex;
   std::vector<std::vector<int32_t>> batches;
-  Server server(IterativeModel(true), Countdown{[&](Batch& batch) {
-                  {
-                    const std::lock_guard lock(mutex);
-                    batches.push_back(Row(batch, "x"));
-                  }
-                  gate.Pass();
-                }});
+  IterationServer server(IterativeModel(true), Countdown{[&](Batch& batch) {
+                           {
+                             const std::lock_guard lock(mutex);
+                             batches.push_back(Row(batch, "x"));
+                           }
+                           gate.Pass();
+                         }});
   const auto longest = IntCall(5), middle = IntCall(3), shortest = IntCall(1);
   server.model->Submit(longest);
   gate.AwaitWaiting(1);
@@ -131,9 +132,9 @@ TEST(Iteration, IterationsOfSeveralRequestsShareBatches) {
   server.model->Submit(shortest);
   gate.Open();
   for (const auto& call : {longest, middle, shortest}) call->Wait();
-  EXPECT_EQ(Server::Values(*longest), (std::vector<int32_t>{4, 3, 2, 1, 0}));
-  EXPECT_EQ(Server::Values(*middle), (std::vector<int32_t>{2, 1, 0}));
-  EXPECT_EQ(Server::Values(*shortest), std::vector<int32_t>{0});
+  EXPECT_EQ(IterationServer::Values(*longest), (std::vector<int32_t>{4, 3, 2, 1, 0}));
+  EXPECT_EQ(IterationServer::Values(*middle), (std::vector<int32_t>{2, 1, 0}));
+  EXPECT_EQ(IterationServer::Values(*shortest), std::vector<int32_t>{0});
   ASSERT_EQ(batches.size(), 5u) << "one batch per iteration of the longest request";
   EXPECT_EQ(batches[0].size(), 1u);
   EXPECT_EQ(batches[1].size(), 3u);
@@ -144,12 +145,12 @@ TEST(Iteration, IterationsOfSeveralRequestsShareBatches) {
 TEST(Iteration, MoreRequestsThanSlots) {
   ModelConfig config = IterativeModel(true, SequenceStrategy::kDirect);
   config.instances = 2;
-  Server server(std::move(config), Countdown());
+  IterationServer server(std::move(config), Countdown());
   std::vector<std::shared_ptr<TestCall>> calls;
   for (int i = 0; i < 64; ++i) server.model->Submit(calls.emplace_back(IntCall(1 + i % 7)));
   for (size_t i = 0; i < calls.size(); ++i) {
     calls[i]->Wait();
-    const std::vector<int32_t> values = Server::Values(*calls[i]);
+    const std::vector<int32_t> values = IterationServer::Values(*calls[i]);
     EXPECT_EQ(values.size(), 1 + i % 7);
     EXPECT_EQ(values.back(), 0);
   }
@@ -159,7 +160,7 @@ TEST(Iteration, MoreRequestsThanSlots) {
 // Ids that the server makes are not those of clients.
 TEST(Iteration, ClientsMayNameSequences) {
   Gate gate;
-  Server server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
+  IterationServer server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
   const auto unnamed = IntCall(2), named = IntCall(3);
   named->request.sequence = {"1", true, true, false};
   server.model->Submit(unnamed);
@@ -168,8 +169,8 @@ TEST(Iteration, ClientsMayNameSequences) {
   gate.Open();
   unnamed->Wait();
   named->Wait();
-  EXPECT_EQ(Server::Values(*unnamed), (std::vector<int32_t>{1, 0}));
-  EXPECT_EQ(Server::Values(*named), (std::vector<int32_t>{2, 1, 0}));
+  EXPECT_EQ(IterationServer::Values(*unnamed), (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(IterationServer::Values(*named), (std::vector<int32_t>{2, 1, 0}));
   const auto late = IntCall(3);
   late->request.sequence = {"1", true, false, false};
   server.model->Submit(late);
@@ -191,12 +192,12 @@ TEST(Iteration, TheIdsOfTheServerAreNotThoseOfClients) {
     Gate gate;
     std::mutex mutex;
     std::set<std::string> ids;
-    Server server(std::move(config), Countdown{[&](Batch& batch) {
-                    gate.Pass();
-                    const std::lock_guard lock(mutex);
-                    for (const Request* request : *batch.requests)
-                      if (request) ids.insert(request->sequence.id);
-                  }});
+    IterationServer server(std::move(config), Countdown{[&](Batch& batch) {
+                             gate.Pass();
+                             const std::lock_guard lock(mutex);
+                             for (const Request* request : *batch.requests)
+                               if (request) ids.insert(request->sequence.id);
+                           }});
     const auto named = [](const std::string& id) {
       auto call = IntCall(2);
       call->request.sequence = {id, true, true, false};
@@ -222,7 +223,7 @@ TEST(Iteration, TheIdsOfTheServerAreNotThoseOfClients) {
 TEST(Iteration, TheServerSkipsIdsInUse) {
   for (const bool numeric : {true, false}) {
     Gate gate;
-    Server server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
+    IterationServer server(IterativeModel(true), Countdown{[&](Batch&) { gate.Pass(); }});
     const auto named = IntCall(3), unnamed = IntCall(2);
     named->request.sequence = {"9223372036854775807", numeric, true, false};
     server.model->Submit(named);
@@ -232,8 +233,8 @@ TEST(Iteration, TheServerSkipsIdsInUse) {
     gate.Open();
     unnamed->Wait();
     named->Wait();
-    EXPECT_EQ(Server::Values(*unnamed), (std::vector<int32_t>{1, 0}));
-    EXPECT_EQ(Server::Values(*named), (std::vector<int32_t>{2, 1, 0}));
+    EXPECT_EQ(IterationServer::Values(*unnamed), (std::vector<int32_t>{1, 0}));
+    EXPECT_EQ(IterationServer::Values(*named), (std::vector<int32_t>{2, 1, 0}));
   }
 }
 
@@ -242,7 +243,7 @@ TEST(Iteration, OtherModelsCannotReschedule) {
     ModelConfig config = IterativeModel(false);
     config.sequence->iterative = false;
     if (!sequence) config.sequence.reset();
-    Server server(std::move(config), [](Batch& batch) {
+    IterationServer server(std::move(config), [](Batch& batch) {
       batch.again.push_back({0, false});
       return Identity(batch);
     });
@@ -256,7 +257,7 @@ TEST(Iteration, OtherModelsCannotReschedule) {
 }
 
 TEST(Iteration, RefusesRowsThatDoNotExist) {
-  Server server(IterativeModel(false), [](Batch& batch) {
+  IterationServer server(IterativeModel(false), [](Batch& batch) {
     batch.again.push_back({3, false});
     return Identity(batch);
   });
@@ -267,7 +268,7 @@ TEST(Iteration, RefusesRowsThatDoNotExist) {
 
 TEST(Iteration, AnErrorEndsTheRequest) {
   std::atomic<int> runs{0};
-  Server server(IterativeModel(true), [&](Batch& batch) -> Result<std::vector<WireTensor>> {
+  IterationServer server(IterativeModel(true), [&](Batch& batch) -> Result<std::vector<WireTensor>> {
     if (++runs == 2) return Unavailable("no second iteration");
     return Countdown()(batch);
   });
@@ -281,9 +282,9 @@ TEST(Iteration, AnErrorEndsTheRequest) {
 TEST(Iteration, CancelledBetweenIterations) {
   std::shared_ptr<TestCall> call = IntCall(1'000'000'000);
   std::atomic<int> runs{0};
-  Server server(IterativeModel(false), Countdown{[&](Batch&) {
-                  if (++runs == 3) call->Cancel();
-                }});
+  IterationServer server(IterativeModel(false), Countdown{[&](Batch&) {
+                           if (++runs == 3) call->Cancel();
+                         }});
   server.model->Submit(call);
   EXPECT_EQ(call->Wait().status.code(), Code::kCancelled);
   EXPECT_EQ(runs, 3);
@@ -293,7 +294,8 @@ TEST(Iteration, CancelledBetweenIterations) {
 TEST(Iteration, LimitOnOneIteration) {
   ModelConfig config = IterativeModel(false);
   config.sequence->max_idle = milliseconds(1);
-  Server server(std::move(config), Countdown{[](Batch&) { std::this_thread::sleep_for(milliseconds(5)); }});
+  IterationServer server(std::move(config),
+                         Countdown{[](Batch&) { std::this_thread::sleep_for(milliseconds(5)); }});
   const auto call = IntCall(2);
   server.model->Submit(call);
   const std::string message = call->Wait().status.message();
@@ -304,7 +306,7 @@ TEST(Iteration, LimitOnOneIteration) {
 }
 
 TEST(Iteration, RemovingTheModelEndsEndlessRequests) {
-  Server server(IterativeModel(false), Countdown());
+  IterationServer server(IterativeModel(false), Countdown());
   const auto call = IntCall(1'000'000'000);
   server.model->Submit(call);
   server.scheduler->Remove(server.model, milliseconds(20));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxBatch = 16;
 // 16 items take 24 ms, which is 667 per second.
-milliseconds Curve(int64_t batch) { return milliseconds(8) + milliseconds(batch); }
+milliseconds GoalCurve(int64_t batch) { return milliseconds(8) + milliseconds(batch); }
 
 struct Outcome {
   size_t good = 0, late = 0, refused = 0, slow_refusals = 0, without_retry = 0;
@@ -57,7 +57,7 @@ struct Pace {
 std::unique_ptr<FakeModel> Sleeper(Pace& pace) {
   return std::make_unique<FakeModel>([&pace](Batch& batch) {
     const auto start = Clock::now();
-    std::this_thread::sleep_for(Curve(batch.inputs[0].dims[0]));
+    std::this_thread::sleep_for(GoalCurve(batch.inputs[0].dims[0]));
     if (batch.inputs[0].dims[0] == kMaxBatch) {
       pace.full_ns += std::chrono::nanoseconds(Clock::now() - start).count();
       ++pace.full;
@@ -76,7 +76,7 @@ std::string Overload() {
   config.goal.p99 = goal;
   Pace pace;
   auto model = *scheduler->Add(config, "1", Sleeper(pace));
-  const double peak = kMaxBatch / std::chrono::duration<double>(Curve(kMaxBatch)).count();
+  const double peak = kMaxBatch / std::chrono::duration<double>(GoalCurve(kMaxBatch)).count();
   Load(*model, peak, std::chrono::seconds(1), goal);  // the plan learns the execution times
   const auto begin = Clock::now();
   const Outcome outcome = Load(*model, 3 * peak, std::chrono::seconds(2), goal);

@@ -31,9 +31,9 @@ std::shared_ptr<TestCall> Named(const std::string& id, int32_t x) {
 }
 
 // Records the executions and the ends, as "run 1" and "end 1".
-class Recorder {
+class EndRecorder {
  public:
-  explicit Recorder(ModelConfig config, RunFunction run = Endless) {
+  explicit EndRecorder(ModelConfig config, RunFunction run = Endless) {
     auto model = std::make_unique<FakeModel>([this, run = std::move(run)](Batch& batch) {
       Add("run " + batch.requests->at(0)->sequence.id);
       return run(batch);
@@ -46,7 +46,7 @@ class Recorder {
     EXPECT_TRUE(added.ok()) << added.status().ToString();
     version = *added;
   }
-  ~Recorder() { scheduler_.reset(); }
+  ~EndRecorder() { scheduler_.reset(); }
 
   std::vector<std::string> events() {
     const std::lock_guard lock(mutex_);
@@ -77,7 +77,7 @@ class Recorder {
 TEST(SequenceEnd, CancelledIterationsAreTold) {
   const auto call = Named("7", 1);
   std::atomic<int> runs{0};
-  Recorder model(SequenceModel(true), [&](Batch& batch) {
+  EndRecorder model(SequenceModel(true), [&](Batch& batch) {
     if (++runs == 3) call->Cancel();
     return Endless(batch);
   });
@@ -89,7 +89,7 @@ TEST(SequenceEnd, CancelledIterationsAreTold) {
 // The request waits for its next iteration while the instance runs another one.
 TEST(SequenceEnd, RequestsThatAreCancelledInTheQueueAreTold) {
   Gate gate;
-  Recorder model(SequenceModel(true), [&](Batch& batch) {
+  EndRecorder model(SequenceModel(true), [&](Batch& batch) {
     if (ToInts(batch.inputs[0]).at(0) == 0) gate.Pass();
     return Endless(batch);
   });
@@ -108,7 +108,7 @@ TEST(SequenceEnd, RequestsThatAreCancelledInTheQueueAreTold) {
 }
 
 TEST(SequenceEnd, FailedIterationsAreTold) {
-  Recorder model(SequenceModel(true), [&](Batch& batch) -> Result<std::vector<WireTensor>> {
+  EndRecorder model(SequenceModel(true), [&](Batch& batch) -> Result<std::vector<WireTensor>> {
     if (ToInts(batch.inputs[0]).at(0) == 2) return Status(Code::kInternal, "broken");
     batch.again.push_back({5, false});  // there is no such row
     return Identity(batch);
@@ -122,8 +122,8 @@ TEST(SequenceEnd, FailedIterationsAreTold) {
 TEST(SequenceEnd, TheEndComesBeforeTheNextRequestOfTheId) {
   const auto first = Named("7", 1), second = Named("7", 0);
   std::atomic<int> runs{0};
-  Recorder* recorder = nullptr;
-  Recorder model(SequenceModel(true), [&](Batch& batch) {
+  EndRecorder* recorder = nullptr;
+  EndRecorder model(SequenceModel(true), [&](Batch& batch) {
     if (++runs == 2) {
       recorder->version->Submit(second);
       first->Cancel();
@@ -139,7 +139,7 @@ TEST(SequenceEnd, TheEndComesBeforeTheNextRequestOfTheId) {
 }
 
 TEST(SequenceEnd, IdleSequencesAreTold) {
-  Recorder model(SequenceModel(false), Identity);
+  EndRecorder model(SequenceModel(false), Identity);
   EXPECT_TRUE(model.Run(Named("5", 1)).status.ok());
   EXPECT_TRUE(Eventually([&] { return model.Count("end 5") == 1; }));
   auto late = Named("5", 1);
@@ -154,9 +154,9 @@ TEST(SequenceEnd, IdleSequencesAreTold) {
 }
 
 // The feeder of a model with two instances. The test executes its requests.
-class Steps {
+class EndSteps {
  public:
-  Steps() {
+  EndSteps() {
     config_.instances = 2;
     auto feeder = MakeSequenceFeeder(config_, true);
     EXPECT_TRUE(feeder.ok()) << feeder.status().ToString();
@@ -201,7 +201,7 @@ class Steps {
 };
 
 TEST(SequenceEnd, ACancelledStartDoesNotFreeAnIdWhoseEndIsBeingTold) {
-  Steps model;
+  EndSteps model;
   const Pick telling = model.TellEndOf7();
   EXPECT_TRUE(model.Erase(model.Push("7")));
   const auto next = model.Push("7");
@@ -211,7 +211,7 @@ TEST(SequenceEnd, ACancelledStartDoesNotFreeAnIdWhoseEndIsBeingTold) {
 }
 
 TEST(SequenceEnd, AnIdWhoseEndIsBeingToldDoesNotExpire) {
-  Steps model;
+  EndSteps model;
   const Pick telling = model.TellEndOf7();
   model.Push("5", true);
   model.Run(0);
@@ -224,7 +224,7 @@ TEST(SequenceEnd, AnIdWhoseEndIsBeingToldDoesNotExpire) {
 
 // A back end sees the same text for both.
 TEST(SequenceEnd, ANumberAndAStringOfTheSameDigitsAreOneId) {
-  Steps model;
+  EndSteps model;
   const auto number = model.Push("7"), text = model.Push("7", true, false);
   const Pick first = model.Take(0);
   EXPECT_EQ(first.calls, std::vector<QueuedCallPtr>{number});
@@ -235,7 +235,7 @@ TEST(SequenceEnd, ANumberAndAStringOfTheSameDigitsAreOneId) {
 
 // The next sequence may get any instance.
 TEST(SequenceEnd, AnIdIsFreeAfterItsEndWasTold) {
-  Steps model;
+  EndSteps model;
   const Pick telling = model.TellEndOf7();
   EXPECT_TRUE(model.Erase(model.Push("7")));
   model.Done(1, telling);

@@ -32,13 +32,11 @@ const WireTensor& Input(const Batch& batch, const std::string& name) {
   return none;
 }
 
-using Server = SchedulerWithModel;
-
 TEST(Sequence, DirectWaitsForSlots) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect);
   config.sequence->min_slots = 2;
   config.sequence->max_queue_delay = std::chrono::seconds(20);
-  Server server(std::move(config), [](Batch& batch) -> Result<std::vector<WireTensor>> {
+  SchedulerWithModel server(std::move(config), [](Batch& batch) -> Result<std::vector<WireTensor>> {
     const Dims dims = Input(batch, "x").dims;
     return std::vector<WireTensor>{
         Ints("y", dims, std::vector<int32_t>(static_cast<size_t>(dims[0]), static_cast<int32_t>(dims[0])))};
@@ -51,7 +49,7 @@ TEST(Sequence, DirectWaitsForSlots) {
 }
 
 TEST(Sequence, ControlInputsTellStartEndAndId) {
-  Server server(
+  SchedulerWithModel server(
       SequenceModel(SequenceStrategy::kDirect), [](Batch& batch) -> Result<std::vector<WireTensor>> {
         EXPECT_EQ(Input(batch, "START").dims, (Dims{1, 1}));
         const int32_t flags = ToInts(Input(batch, "START"))[0] * 100 + ToInts(Input(batch, "END"))[0] * 10 +
@@ -69,7 +67,7 @@ TEST(Sequence, ControlInputsTellStartEndAndId) {
 }
 
 TEST(Sequence, RefusesWhatIsNoSequence) {
-  Server server(SequenceModel(SequenceStrategy::kOldest), Identity);
+  SchedulerWithModel server(SequenceModel(SequenceStrategy::kOldest), Identity);
   EXPECT_EQ(server.Run(IntCall(1)).status.message(),
             "inference request to model 'm' must specify a non-zero or non-empty correlation ID");
   EXPECT_FALSE(server.Run(Step("0", 1, true)).status.ok());
@@ -92,7 +90,7 @@ TEST(Sequence, DirectSequencesKeepTheirSlot) {
   std::atomic<bool> hold{false};
   std::mutex mutex;
   std::vector<std::vector<int32_t>> ready, values;
-  Server server(SequenceModel(SequenceStrategy::kDirect), [&](Batch& batch) {
+  SchedulerWithModel server(SequenceModel(SequenceStrategy::kDirect), [&](Batch& batch) {
     {
       const std::lock_guard lock(mutex);
       ready.push_back(ToInts(Input(batch, "READY")));
@@ -124,7 +122,7 @@ TEST(Sequence, OldestBatchesOneRequestPerSequence) {
   Gate gate;
   std::mutex mutex;
   std::vector<std::vector<int32_t>> values;
-  Server server(SequenceModel(SequenceStrategy::kOldest), [&](Batch& batch) {
+  SchedulerWithModel server(SequenceModel(SequenceStrategy::kOldest), [&](Batch& batch) {
     {
       const std::lock_guard lock(mutex);
       values.push_back(ToInts(Input(batch, "x")));
@@ -145,7 +143,7 @@ TEST(Sequence, OldestBatchesOneRequestPerSequence) {
 TEST(Sequence, BacklogWaitsForASlotAndIdleSequencesEnd) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 1);
   config.sequence->max_idle = milliseconds(40);
-  Server server(config, Identity);
+  SchedulerWithModel server(config, Identity);
   EXPECT_TRUE(server.Run(Step("1", 1, true)).status.ok());
   const auto waiting = Step("2", 2, true, true);
   const auto before = Clock::now();
@@ -159,7 +157,7 @@ TEST(Sequence, BacklogWaitsForASlotAndIdleSequencesEnd) {
 TEST(Sequence, CancelledRequestsLeaveTheBacklog) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 1);
   config.sequence->max_idle = std::chrono::seconds(100);
-  Server server(config, Identity);
+  SchedulerWithModel server(config, Identity);
   EXPECT_TRUE(server.Run(Step("1", 1, true)).status.ok());
   const auto waiting = Step("2", 2, true);
   server.model->Submit(waiting);
@@ -174,7 +172,7 @@ TEST(Sequence, CancelledRequestsLeaveTheBacklog) {
 TEST(Sequence, ImplicitState) {
   ModelConfig config = SequenceModel(SequenceStrategy::kOldest);
   config.sequence->states.push_back({"SUM_IN", "SUM_OUT", DType::kI32, {1}});
-  Server server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
+  SchedulerWithModel server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
     const auto x = ToInts(Input(batch, "x")), sum = ToInts(Input(batch, "SUM_IN"));
     EXPECT_EQ(Input(batch, "SUM_IN").dims, (Dims{static_cast<int64_t>(x.size()), 1}));
     std::vector<int32_t> out;
@@ -202,7 +200,7 @@ TEST(Sequence, ImplicitState) {
 TEST(Sequence, StatesMayGrow) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 3);
   config.sequence->states.push_back({"IN", "OUT", DType::kI32, {-1}});
-  Server server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
+  SchedulerWithModel server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
     const WireTensor& state = Input(batch, "IN");
     const int64_t slots = state.dims.at(0), size = state.dims.at(1);
     EXPECT_EQ(state.bytes.size(), static_cast<size_t>(slots * size) * sizeof(int32_t));
@@ -232,7 +230,7 @@ TEST(Sequence, ManySequencesFromManyThreads) {
   ModelConfig config = SequenceModel(SequenceStrategy::kDirect, 2);
   config.instances = 2;
   config.sequence->states.push_back({"SUM_IN", "SUM_OUT", DType::kI32, {1}});
-  Server server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
+  SchedulerWithModel server(config, [](Batch& batch) -> Result<std::vector<WireTensor>> {
     const auto x = ToInts(Input(batch, "x")), sum = ToInts(Input(batch, "SUM_IN"));
     std::vector<int32_t> out;
     for (size_t i = 0; i < x.size(); ++i) out.push_back(x[i] + sum[i]);

@@ -6,6 +6,8 @@
 
 namespace tern::onnx {
 
+constexpr const char* kMl = "ai.onnx.ml";  // domain of the operators of classical machine learning
+
 // Emits a Cast of the value `name` and returns the name of the result. If the types are equal, emits nothing
 // and returns `name`.
 inline std::string CastName(TernNode& n, const std::string& name, DType from, DType to) {
@@ -63,6 +65,7 @@ struct Function {
 };
 void EmitFunction(TernNode& n, const Function& f, const std::string& x, const std::string& out);
 
+bool HasActivation(const TernNode& n);  // whether the node\'s epilogue has an activation
 // Returns a name for the result of a product or convolution before its epilogue. If the node has no epilogue,
 // this is the name of the node's output. Otherwise it is a new name.
 std::string SumsOf(TernNode& n);

@@ -6,15 +6,16 @@ namespace {
 
 constexpr int kResidual = 3;
 
-bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
-
 }  // namespace
 
-std::string SumsOf(TernNode& n) { return Active(n) || n.Has(kResidual) ? n.Temp() : n.Out(0); }
+bool HasActivation(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
+
+std::string SumsOf(TernNode& n) { return HasActivation(n) || n.Has(kResidual) ? n.Temp() : n.Out(0); }
 
 void EmitEpilogue(TernNode& n, std::string sums) {
-  if (n.Has(kResidual)) sums = n.Emit("Add", {sums, n.In(kResidual)}, {Active(n) ? n.Temp() : n.Out(0)});
-  if (Active(n)) EmitActivation(n, sums);
+  if (n.Has(kResidual))
+    sums = n.Emit("Add", {sums, n.In(kResidual)}, {HasActivation(n) ? n.Temp() : n.Out(0)});
+  if (HasActivation(n)) EmitActivation(n, sums);
 }
 
 void EmitActivation(TernNode& n, const std::string& sums) {

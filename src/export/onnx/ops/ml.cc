@@ -8,8 +8,6 @@
 namespace tern::onnx {
 namespace {
 
-constexpr const char* kMl = "ai.onnx.ml";
-
 AttrList SvmAttrs(const TernNode& n) {
   const Attrs& a = n.attrs();
   return {{"kernel_type", Upper(a.Text("kernel"))},

@@ -7,7 +7,6 @@
 namespace tern::onnx {
 namespace {
 
-constexpr const char* kMl = "ai.onnx.ml";
 constexpr int64_t kMemberMode = 6;
 
 struct Forest {

@@ -110,7 +110,7 @@ void ContribProduct(TernNode& n, const std::string& out) {
 }
 
 // Emits the product and the bias as `out`.
-void Sums(TernNode& n, const std::string& out) {
+void EmitNBitsSums(TernNode& n, const std::string& out) {
   if (n.Contrib(n.TypeOf(kA).dtype) && TakenByContrib(n)) return ContribProduct(n, out);
   const std::string product = n.Has(kBias) ? n.Temp() : out;
   if (n.attrs().Bool("dynamic"))
@@ -122,7 +122,7 @@ void Sums(TernNode& n, const std::string& out) {
 
 Status MatMulNBits(TernNode& n) {
   const std::string sums = SumsOf(n);
-  Sums(n, sums);
+  EmitNBitsSums(n, sums);
   EmitEpilogue(n, sums);
   return {};
 }

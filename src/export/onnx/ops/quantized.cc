@@ -9,11 +9,10 @@ namespace {
 
 const QuantizedForm& FormOf(const TernNode& n) { return *QuantizedFormOf(n.node.op->name); }
 DType ResultType(const TernNode& n) { return n.node.output(0)->type.dtype; }
-bool Active(const TernNode& n) { return n.attrs().Text("activation") != "none"; }
 // Returns whether the node has an activation, a residual or an f32 result. ONNX has no quantized operator for
 // such a node.
 bool HasEpilogue(const TernNode& n) {
-  return Active(n) || n.Has(FormOf(n).residual()) || ResultType(n) == DType::kF32;
+  return HasActivation(n) || n.Has(FormOf(n).residual()) || ResultType(n) == DType::kF32;
 }
 
 // Returns true if ZeroPoint would return a name instead of "".
@@ -43,7 +42,7 @@ std::string RealBias(TernNode& n) {
 }
 
 std::string WithActivation(TernNode& n, const std::string& sums) {
-  if (!Active(n)) return sums;
+  if (!HasActivation(n)) return sums;
   const std::string real = n.Temp();
   EmitFunction(
       n,
@@ -75,7 +74,7 @@ std::string WithEpilogue(TernNode& n, std::string real) {
     real = n.Op("Add", {real, residual});
   }
   const std::string sums = std::exchange(real, to_output ? n.Out(0) : n.Temp());
-  if (Active(n))
+  if (HasActivation(n))
     EmitFunction(n,
                  {n.attrs().Text("activation"), DType::kF32, n.attrs().Float("act_alpha"),
                   n.attrs().Float("act_beta")},
@@ -180,7 +179,8 @@ Status QMatMul(TernNode& n) {
 bool ContribBytes(const TernNode& n, int operands) {
   const DType y = ResultType(n);
   bool fits = n.Contrib(DType::kF32) && (y == DType::kU8 || y == DType::kI8) &&
-              !(n.attrs().Has("activation") && Active(n)) && IsSingle(n.TypeOf(FormOf(n).result()).shape);
+              !(n.attrs().Has("activation") && HasActivation(n)) &&
+              IsSingle(n.TypeOf(FormOf(n).result()).shape);
   for (int i = 0; i < operands; ++i)
     fits = fits && n.TypeOf(3 * i).dtype == y && IsSingle(n.TypeOf(3 * i + 1).shape);
   return fits;

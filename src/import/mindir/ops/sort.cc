@@ -56,7 +56,7 @@ std::vector<Value*> TopKOf(MindNode& n, Value* x, Value* k, int64_t axis, bool l
   return parts;
 }
 
-Value* CountIn(MindNode& n, int i) {
+Value* CountValue(MindNode& n, int i) {
   Emit e(n);
   Value* k = n.In(i);
   return k ? e.Reshape(e.Cast(k, DType::kI64), {1}) : n.b.Ints({1});
@@ -64,13 +64,14 @@ Value* CountIn(MindNode& n, int i) {
 
 Status TopK(MindNode& n) {
   TERN_TRY(Require(n, 0));
-  n.Out(TopKOf(n, n.In(0), CountIn(n, 1), -1, true, DType::kI32));
+  n.Out(TopKOf(n, n.In(0), CountValue(n, 1), -1, true, DType::kI32));
   return {};
 }
 
 Status TopKExt(MindNode& n) {
   TERN_TRY(Require(n, 0));
-  n.Out(TopKOf(n, n.In(0), CountIn(n, 1), n.Int(2, {"dim"}, -1), n.Bool(3, {"largest"}, true), DType::kI64));
+  n.Out(
+      TopKOf(n, n.In(0), CountValue(n, 1), n.Int(2, {"dim"}, -1), n.Bool(3, {"largest"}, true), DType::kI64));
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "import/onnx/converter.h"
 #include "import/onnx/ops/attention_shapes.h"
+#include "import/onnx/ops/emit.h"
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
@@ -94,14 +95,9 @@ Value* RepeatHeads(OnnxNode& n, Value* x, int64_t heads, int64_t times) {
 }
 
 // x is null after an error.
-Value* Times(OnnxNode& n, Value* x, double factor) {
+Value* Scaled(OnnxNode& n, Value* x, double factor) {
   if (!x) return nullptr;
   return n.b.Op("Binary", {x, n.b.Scalar(x->type.dtype, factor)}, {{"kind", std::string("mul")}});
-}
-
-Value* CastTo(OnnxNode& n, Value* x, DType to) {
-  if (!x || x->type.dtype == to) return x;
-  return n.b.Op("Cast", {x}, {{"to", to}});
 }
 
 Status ConvertFlexAttention(OnnxNode& n) {
@@ -123,7 +119,7 @@ Status ConvertFlexAttention(OnnxNode& n) {
   Value* keys = RepeatHeads(n, n.In(1), heads, group);
   Value* values = RepeatHeads(n, n.In(2), heads, group);
   Value* scores =
-      CastTo(n, n.b.Op("MatMul", {Times(n, n.In(0), root), Times(n, keys, root)}, {{"transpose_b", true}}),
+      CastTo(n, n.b.Op("MatMul", {Scaled(n, n.In(0), root), Scaled(n, keys, root)}, {{"transpose_b", true}}),
              precision);
   if (n.HasAttr("score_mod")) {
     TERN_ASSIGN(auto out, n.Inline("score_mod", {scores}));

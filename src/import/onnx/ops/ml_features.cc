@@ -2,14 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/ml_attrs.h"
 
 namespace tern::onnx {
 namespace {
-
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
-  return n.b.Op("Binary", {a, b}, {{"kind", std::string(kind)}});
-}
 
 Value* Row(OnnxNode& n, DType type, const std::vector<float>& v) {
   return n.b.Const(Tensor::Of(type, {static_cast<int64_t>(v.size())}, {v.begin(), v.end()}));
@@ -65,10 +62,9 @@ Status Imputer(OnnxNode& n) {
 
 Status Normalizer(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
-  std::string norm = n.Text("norm", "MAX");
+  const std::string norm = n.Text("norm", "MAX");
   if (norm != "MAX" && norm != "L1" && norm != "L2") return n.Bad("norm '", norm, "' must be MAX, L1 or L2");
-  for (char& c : norm) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  n.Out(0, n.b.Op("Normalizer", {n.In(0)}, {{"norm", norm}}));
+  n.Out(0, n.b.Op("Normalizer", {n.In(0)}, {{"norm", LowerCase(norm)}}));
   return {};
 }
 

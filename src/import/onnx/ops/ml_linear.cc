@@ -1,14 +1,12 @@
 // Converts the linear models and support vector machines of ai.onnx.ml.
 #include <algorithm>
 
+#include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/ml_attrs.h"
 
 namespace tern::onnx {
 namespace {
 
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
-  return n.b.Op("Binary", {a, b}, {{"kind", std::string(kind)}});
-}
 Value* Unary(OnnxNode& n, const char* kind, Value* x) {
   return n.b.Op("Unary", {x}, {{"kind", std::string(kind)}});
 }
@@ -118,8 +116,7 @@ Status LinearClassifier(OnnxNode& n) {
 }
 
 Result<AttrList> SvmAttrs(const OnnxNode& n) {
-  std::string kernel = n.Text("kernel_type", "LINEAR");
-  for (char& c : kernel) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string kernel = LowerCase(n.Text("kernel_type", "LINEAR"));
   const auto params = n.Floats("kernel_params", {0, 0, 0});
   if (params.size() < 3 && kernel != "linear")
     return n.Bad("kernel_params has ", params.size(), " entries, but needs 3");

@@ -190,18 +190,13 @@ Status AddBase(const OnnxNode& n, AttrList& attrs) {
   return {};
 }
 
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 Status Regressor(OnnxNode& n) {
   TERN_TRY(Require(n, 0, kMlInputs));
   TERN_ASSIGN(const Table table, OldTable(n, "target", n.Int("n_targets", 1) == 1).Read());
   TERN_ASSIGN(std::string transform, TransformName(n));
   AttrList attrs = table.Attrs();
   attrs.insert(attrs.end(), {{"targets", n.Int("n_targets", 1)},
-                             {"aggregate", Lower(n.Text("aggregate_function", "SUM"))},
+                             {"aggregate", LowerCase(n.Text("aggregate_function", "SUM"))},
                              {"transform", transform}});
   TERN_TRY(AddBase(n, attrs));
   n.Out(0, n.b.Op("TreeEnsemble", {n.In(0)}, attrs));

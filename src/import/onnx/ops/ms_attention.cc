@@ -125,16 +125,12 @@ Status Attention(OnnxNode& n) {
   return SelfAttention(n, n.b.Op("MatMul", {n.In(0), n.In(1), n.In(2)}), n.In(3), n.In(4), n.In(5));
 }
 
-Value* Shifted(Emit& e, Value* x, Value* zero) {
-  return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
-}
-
 Status QAttention(OnnxNode& n) {
   for (int i : {0, 1}) TERN_TRY(Require(n, i, kInts));
   for (int i : {2, 3, 4}) TERN_TRY(Require(n, i, kFloats));
   TERN_TRY(CheckHeads(n));
   Emit e(n);
-  Value* sum = n.b.Op("MatMul", {Shifted(e, n.In(0), n.In(6)), Shifted(e, n.In(1), n.In(7))});
+  Value* sum = n.b.Op("MatMul", {e.Shifted(n.In(0), n.In(6)), e.Shifted(n.In(1), n.In(7))});
   Value* real = e.Mul(e.Cast(sum, n.TypeOf(2)), e.Mul(n.In(3), n.In(4)));
   return SelfAttention(n, e.Add(real, n.In(2)), n.In(5), n.In(8), nullptr);
 }

@@ -21,7 +21,7 @@ Status ExpandDims(OnnxNode& n) {
   return {};
 }
 
-Status Pad(OnnxNode& n) {
+Status MsPad(OnnxNode& n) {
   Emit e(n);
   Value* value = n.Has(2) && n.RankOf(2) != 0 ? n.b.Op("Reshape", {n.In(2), n.b.Ints({})}) : n.In(2);
   n.Out(0, n.b.Op("Pad", {n.In(0), e.Reshape(n.In(1), {-1}), value}, {{"mode", n.Text("mode", "constant")}}));
@@ -31,7 +31,7 @@ Status Pad(OnnxNode& n) {
 // The first output y contains the distinct elements of x in the order of first appearance. The second output
 // contains the index in y of each element of x. The third output contains the number of occurrences of each
 // element of y.
-Status Unique(OnnxNode& n) {
+Status MsUnique(OnnxNode& n) {
   const auto out = n.b.Ops("Unique", {n.In(0)}, {{"flatten", true}, {"sorted", false}}, 4);
   n.Out({out[0], out[2], out[3]});
   return {};
@@ -188,8 +188,8 @@ Status MixtureOfExperts(OnnxNode& n) {
 
 TERN_CONVERTERS(ms_misc) {
   table.Add("ExpandDims", ExpandDims, kMicrosoft);
-  table.Add("Pad", Pad, kMicrosoft);
-  table.Add("Unique", Unique, kMicrosoft);
+  table.Add("Pad", MsPad, kMicrosoft);
+  table.Add("Unique", MsUnique, kMicrosoft);
   table.Add("Range", Range, kMicrosoft);
   table.Add("Trilu", SameAs("Trilu"), kMicrosoft);
   table.Add("GatherND", SameAs("GatherND"), kMicrosoft);

@@ -131,11 +131,6 @@ Status QLinearWhere(OnnxNode& n) {
   return {};
 }
 
-// Returns x - zero in i32. If `zero` is null, returns x itself.
-Value* Shifted(Emit& e, Value* x, Value* zero) {
-  return zero ? e.Sub(e.Cast(x, DType::kI32), e.Cast(zero, DType::kI32)) : x;
-}
-
 // Returns whether QMatMul supports the inputs of QGemm. b may have one scale per column (input 4).
 bool TakenByQMatMul(const OnnxNode& n) {
   for (int i : {0, 3})
@@ -162,7 +157,7 @@ Status QGemm(OnnxNode& n) {
     return {};
   }
   Value* b = n.Int("transB") ? e.Transpose(n.In(3), {1, 0}) : n.In(3);
-  Value* sum = n.b.Op("MatMul", {Shifted(e, n.In(0), n.In(2)), Shifted(e, b, n.In(5)), n.In(6)},
+  Value* sum = n.b.Op("MatMul", {e.Shifted(n.In(0), n.In(2)), e.Shifted(b, n.In(5)), n.In(6)},
                       {{"transpose_a", n.Int("transA") != 0}});
   Value* scale = e.Mul(e.Mul(n.In(1), n.In(4)), e.Like(n.In(1), n.Float("alpha", 1)));
   Value* y = e.Mul(e.Cast(sum, DType::kF32), scale);
@@ -174,7 +169,7 @@ Status QGemm(OnnxNode& n) {
 // `scale` and `bias` may have one element per column. If b is a batch of matrices, they may also have a batch
 // axis.
 Value* Product(Emit& e, Value* a, Value* a_zero, Value* b, Value* b_zero, Value* scale, Value* bias) {
-  Value* sum = e.b.Op("MatMul", {Shifted(e, a, a_zero), Shifted(e, b, b_zero)});
+  Value* sum = e.b.Op("MatMul", {e.Shifted(a, a_zero), e.Shifted(b, b_zero)});
   Value* y = e.Mul(e.Cast(sum, scale->type.dtype), scale);
   return bias ? e.Add(y, bias) : y;
 }
@@ -205,13 +200,13 @@ Status DynamicQuantizeMatMul(OnnxNode& n) {
   return {};
 }
 
-Status QuantizeLinear(OnnxNode& n) {
+Status MsQuantizeLinear(OnnxNode& n) {
   Emit e(n);
   n.Out(0, n.b.Op("Quantize", {n.In(0), n.In(1), n.In(2)}, {{"axis", n.Int("axis", 1)}}));
   return {};
 }
 
-Status DequantizeLinear(OnnxNode& n) {
+Status MsDequantizeLinear(OnnxNode& n) {
   n.Out(0, n.b.Op("Dequantize", {n.In(0), n.In(1), n.In(2)}, {{"axis", n.Int("axis", 1)}}));
   return {};
 }
@@ -244,7 +239,7 @@ Status DynamicQuantizeLstm(OnnxNode& n) {
 }
 
 // The operator equals ONNX's QLinearConv, except that x and the result may be channels-last.
-Status QLinearConv(OnnxNode& n) {
+Status MsQLinearConv(OnnxNode& n) {
   for (int i = 0; i < 7; ++i)
     if (i != 2 && i != 5) TERN_TRY(Require(n, i));
   Emit e(n);
@@ -262,9 +257,9 @@ Status QLinearConv(OnnxNode& n) {
   TERN_ASSIGN(auto kernel, KernelOf(n, n.In(3)->type.shape));
   TERN_ASSIGN(AttrList attrs, WindowAttrs(n, x->type.shape, kernel));
   attrs.emplace_back("group", n.Int("group", 1));
-  Value* sum = n.b.Op(
-      "Conv", {Shifted(e, x, n.In(2)), Shifted(e, n.In(3), per_channel(n.In(5), inner.size())), n.In(8)},
-      attrs);
+  Value* sum =
+      n.b.Op("Conv", {e.Shifted(x, n.In(2)), e.Shifted(n.In(3), per_channel(n.In(5), inner.size())), n.In(8)},
+             attrs);
   Value* y = e.Mul(e.Cast(sum, DType::kF32), e.Mul(n.In(1), per_channel(n.In(4), inner.size() - 1)));
   y = Stored(e, y, n.In(6), n.In(7), n.TypeOf(0));
   n.Out(0, last ? e.ChannelsLast(y) : y);
@@ -286,13 +281,13 @@ TERN_CONVERTERS(ms_quant) {
   table.Add("QLinearAveragePool", QLinearUnary(AveragePool), kMicrosoft);
   table.Add("QLinearConcat", QLinearConcat, kMicrosoft);
   table.Add("QLinearWhere", QLinearWhere, kMicrosoft);
-  table.Add("QLinearConv", QLinearConv, kMicrosoft);
+  table.Add("QLinearConv", MsQLinearConv, kMicrosoft);
   table.Add("QGemm", QGemm, kMicrosoft);
   table.Add("MatMulIntegerToFloat", MatMulIntegerToFloat, kMicrosoft);
   table.Add("DynamicQuantizeMatMul", DynamicQuantizeMatMul, kMicrosoft);
   table.Add("DynamicQuantizeLSTM", DynamicQuantizeLstm, kMicrosoft);
-  table.Add("QuantizeLinear", QuantizeLinear, kMicrosoft);
-  table.Add("DequantizeLinear", DequantizeLinear, kMicrosoft);
+  table.Add("QuantizeLinear", MsQuantizeLinear, kMicrosoft);
+  table.Add("DequantizeLinear", MsDequantizeLinear, kMicrosoft);
   table.Add("NhwcMaxPool", NhwcMaxPool, kMicrosoft);
 }
 

@@ -1,16 +1,9 @@
 // Converts normalisation operators with weights. scale_shift.cc converts those without weights.
+#include "import/onnx/ops/emit.h"
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
-
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
-  return n.b.Op("Binary", {a, b}, {{"kind", kind}});
-}
-
-Value* CastTo(OnnxNode& n, Value* x, DType type) {
-  return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
-}
 
 // Returns the axes along which statistics are computed. If `spatial` is true, these are all axes except the
 // channels. Otherwise this is only the batch axis, so each element of [C, D…] has its own statistics.

@@ -1,20 +1,13 @@
 // Converts quantization, and the operators that compute on quantized tensors.
 #include <algorithm>
 
+#include "import/onnx/ops/emit.h"
 #include "import/onnx/ops/window_attrs.h"
 #include "import/onnx/require.h"
 #include "ops/quant/quantized.h"
 
 namespace tern::onnx {
 namespace {
-
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
-  return n.b.Op("Binary", {a, b}, {{"kind", kind}});
-}
-
-Value* CastTo(OnnxNode& n, Value* x, DType type) {
-  return x->type.dtype == type ? x : n.b.Op("Cast", {x}, {{"to", type}});
-}
 
 // Returns the type that an attribute states, or kInvalid if the attribute is 0 or absent.
 Result<DType> OptionalType(const OnnxNode& n, const char* name) {

@@ -8,16 +8,11 @@
 namespace tern::onnx {
 namespace {
 
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 // Returns Tern's name of an activation, such as "leaky_relu" for "LeakyRelu". The ONNX name may have any
 // case.
 std::string ActivationName(const std::string& onnx) {
   static const char* const kNames[] = {"leaky_relu", "thresholded_relu", "scaled_tanh", "hard_sigmoid"};
-  const std::string lower = Lower(onnx);
+  const std::string lower = LowerCase(onnx);
   for (const std::string name : kNames) {
     std::string bare = name;
     bare.erase(std::find(bare.begin(), bare.end(), '_'));
@@ -32,7 +27,7 @@ Value* Permute(OnnxNode& n, Value* x, std::vector<int64_t> perm) {
 
 Status Recurrent(OnnxNode& n, const char* kind) {
   const bool lstm = std::string_view(kind) == "lstm", batch_first = n.Int("layout") != 0;
-  std::string direction = Lower(n.Text("direction", "forward"));
+  std::string direction = LowerCase(n.Text("direction", "forward"));
   if (direction == "foward")
     direction = "forward";  // the specification of GRU version 1 misspells its default
   AttrList attrs = {{"kind", kind},

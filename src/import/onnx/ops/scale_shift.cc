@@ -1,13 +1,11 @@
 // Converts normalisations without weights, and experimental operators that old exporters wrote, such as
 // Affine and Scale.
+#include "import/onnx/ops/emit.h"
 #include "import/onnx/require.h"
 
 namespace tern::onnx {
 namespace {
 
-Value* Binary(OnnxNode& n, const char* kind, Value* a, Value* b) {
-  return n.b.Op("Binary", {a, b}, {{"kind", kind}});
-}
 Value* Number(OnnxNode& n, double v) { return n.b.Scalar(n.TypeOf(0), v); }
 Value* Times(OnnxNode& n, Value* x, double v) { return v == 1 ? x : Binary(n, "mul", x, Number(n, v)); }
 

@@ -23,7 +23,7 @@ Status MelWeightMatrix(OnnxNode& n) {
   return {};
 }
 
-Converter Window(const char* kind) {
+Converter WindowOf(const char* kind) {
   return [=](OnnxNode& n) -> Status {
     TERN_ASSIGN(const DType dtype, n.DTypeAttr("output_datatype", DType::kF32));
     n.Out(0,
@@ -39,9 +39,9 @@ TERN_CONVERTERS(signal) {
   table.Add("DFT", DFT);
   table.Add("STFT", STFT);
   table.Add("MelWeightMatrix", MelWeightMatrix);
-  table.Add("HannWindow", Window("hann"));
-  table.Add("HammingWindow", Window("hamming"));
-  table.Add("BlackmanWindow", Window("blackman"));
+  table.Add("HannWindow", WindowOf("hann"));
+  table.Add("HammingWindow", WindowOf("hamming"));
+  table.Add("BlackmanWindow", WindowOf("blackman"));
 }
 
 }  // namespace tern::onnx

@@ -4,15 +4,9 @@
 namespace tern::onnx {
 namespace {
 
-std::string Lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return text;
-}
-
 Status StringNormalizer(OnnxNode& n) {
   n.Out(0, n.b.Op("StringNormalizer", {n.In(0)},
-                  {{"change", Lower(n.Text("case_change_action", "NONE"))},
+                  {{"change", LowerCase(n.Text("case_change_action", "NONE"))},
                    {"case_sensitive", n.Int("is_case_sensitive") != 0},
                    {"stop_words", n.Texts("stopwords")}}));
   return {};
@@ -36,7 +30,7 @@ Status TfIdf(OnnxNode& n) {
        {"mode", "min_gram_length", "max_gram_length", "max_skip_count", "ngram_counts", "ngram_indexes"})
     if (!n.HasAttr(name)) return n.Bad("attribute '", name, "' is missing");
   n.Out(0, n.b.Op("TfIdfVectorizer", {n.In(0)},
-                  {{"mode", Lower(n.Text("mode"))},
+                  {{"mode", LowerCase(n.Text("mode"))},
                    {"min_length", n.Int("min_gram_length")},
                    {"max_length", n.Int("max_gram_length")},
                    {"max_skip", n.Int("max_skip_count")},

@@ -7,7 +7,7 @@
 namespace tern::tensorflow {
 namespace {
 
-Status NotComplex(TfNode& n) {
+Status NeitherComplex(TfNode& n) {
   for (int i = 0; i < n.InputCount(); ++i)
     if (n.At(i).complex) return n.NotYet("complex numbers");
   return {};
@@ -15,14 +15,14 @@ Status NotComplex(TfNode& n) {
 
 Converter Map(Value* (*function)(TfNode& n, Value* x, Value* y)) {
   return [function](TfNode& n) -> Status {
-    TERN_TRY(NotComplex(n));
+    TERN_TRY(NeitherComplex(n));
     return MapInputs(n, [&](Value* x, Value* y) { return function(n, x, y); });
   };
 }
 
-Converter Kind(const char* kind) {
+Converter BinaryOf(const char* kind) {
   return [kind](TfNode& n) -> Status {
-    TERN_TRY(NotComplex(n));
+    TERN_TRY(NeitherComplex(n));
     return MapInputs(n, [&](Value* x, Value* y) { return n.Binary(kind, x, y); });
   };
 }
@@ -128,7 +128,7 @@ Status Divide(TfNode& n) {
 }
 
 Status AddN(TfNode& n) {
-  TERN_TRY(NotComplex(n));
+  TERN_TRY(NeitherComplex(n));
   if (n.InputCount() == 2) return MapInputs(n, [&](Value* x, Value* y) { return n.Binary("add", x, y); });
   n.Out(0, n.InputCount() == 1 ? n.In(0) : n.Op("Eltwise", n.Ins(0, -1), {{"kind", "sum"}}));
   return {};
@@ -149,12 +149,12 @@ Status Select(TfNode& n) {
 }
 
 Status SelectV2(TfNode& n) {
-  TERN_TRY(NotComplex(n));
+  TERN_TRY(NeitherComplex(n));
   return MapInputs3(n, [&](Value* condition, Value* x, Value* y) { return Where(n, condition, x, y); });
 }
 
 Status ClipByValue(TfNode& n) {
-  TERN_TRY(NotComplex(n));
+  TERN_TRY(NeitherComplex(n));
   return MapInputs3(n, [&](Value* x, Value* low, Value* high) {
     if (low->type.shape.rank() == 0 && high->type.shape.rank() == 0) return n.Op("Clip", {x, low, high});
     return n.Binary("min", n.Binary("max", x, low), high);
@@ -205,7 +205,7 @@ TERN_CONVERTERS(binary) {
                                                                    {"BitwiseAnd", "bit_and"},
                                                                    {"BitwiseOr", "bit_or"},
                                                                    {"BitwiseXor", "bit_xor"}};
-  for (const auto& [op, kind] : kKinds) table.Add(op, Kind(kind));
+  for (const auto& [op, kind] : kKinds) table.Add(op, BinaryOf(kind));
   for (const char* op : {"Add", "AddV2"}) table.Add(op, AddLike(Plus));
   table.Add("Sub", AddLike([](TfNode& n, Value* x, Value* y) { return n.Binary("sub", x, y); }));
   table.Add("Mul", Mul);

@@ -7,11 +7,11 @@
 namespace tern::tensorflow {
 namespace {
 
-Value* Part(TfNode& n, Value* x, double i) {
+Value* ComplexPart(TfNode& n, Value* x, double i) {
   return n.Op("Gather", {x, n.b.Scalar(DType::kI64, i)}, {{"axis", -1}});
 }
 
-Status Join(TfNode& n) {
+Status JoinParts(TfNode& n) {
   Value *re = n.In(0), *im = n.In(1);
   // The parts may have different shapes.
   if (!(re->type.shape == im->type.shape)) {
@@ -28,13 +28,13 @@ Status Join(TfNode& n) {
 Status NeedComplex(TfNode& n) { return n.IsComplex(0) ? Status() : n.Bad("the input is not complex"); }
 
 Status Real(TfNode& n) {
-  n.Out(0, n.IsComplex(0) ? Part(n, n.In(0), 0) : n.In(0));
+  n.Out(0, n.IsComplex(0) ? ComplexPart(n, n.In(0), 0) : n.In(0));
   return {};
 }
 
 Status Imag(TfNode& n) {
   TERN_TRY(NeedComplex(n));
-  n.Out(0, Part(n, n.In(0), 1));
+  n.Out(0, ComplexPart(n, n.In(0), 1));
   return {};
 }
 
@@ -56,7 +56,7 @@ Status Abs(TfNode& n) {
 
 Status Angle(TfNode& n) {
   TERN_TRY(NeedComplex(n));
-  Value *x = Part(n, n.In(0), 0), *y = Part(n, n.In(0), 1), *zero = n.Like(x, 0);
+  Value *x = ComplexPart(n, n.In(0), 0), *y = ComplexPart(n, n.In(0), 1), *zero = n.Like(x, 0);
   const auto where = [&](Value* c, Value* a, Value* z) { return n.Op("Where", {c, a, z}); };
   Value* negative = n.Binary("less", y, zero);
   Value* on_axis =
@@ -123,17 +123,17 @@ Status Irfft(TfNode& n, int axes) {
     parts.push_back(n.Binary("mul", back, n.b.Const(n.Numbers(x->type.dtype, {2}, {1, -1}))));
   }
   Value* full = parts.size() == 1 ? x : n.Concat(parts, last);
-  n.Out(0, Part(n,
-                n.Op("DFT", {full, nullptr, n.b.Scalar(DType::kI64, static_cast<double>(last))},
-                     {{"inverse", true}}),
-                0));
+  n.Out(0, ComplexPart(n,
+                       n.Op("DFT", {full, nullptr, n.b.Scalar(DType::kI64, static_cast<double>(last))},
+                            {{"inverse", true}}),
+                       0));
   return {};
 }
 
 }  // namespace
 
 TERN_CONVERTERS(complex) {
-  table.Add("Complex", Join);
+  table.Add("Complex", JoinParts);
   table.Add("Real", Real);
   table.Add("Imag", Imag);
   table.Add("Conj", Conj);

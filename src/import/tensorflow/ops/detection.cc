@@ -8,7 +8,7 @@ Value* F32(TfNode& n, Value* x) { return n.Cast(n.Vector(x), DType::kF32); }
 Value* I64(TfNode& n, Value* x) { return n.Cast(n.Vector(x), DType::kI64); }
 
 // Returns the indices of the selected boxes (i64[k]), for boxes [n, 4] and scores [n].
-Value* Select(TfNode& n, Value* max_output, Value* iou, Value* score) {
+Value* SelectBoxes(TfNode& n, Value* max_output, Value* iou, Value* score) {
   Value* boxes = n.Unsqueeze(n.Cast(n.In(0), DType::kF32), {0});
   Value* scores = n.Unsqueeze(n.Cast(n.In(1), DType::kF32), {0, 1});
   std::vector<Value*> inputs = {boxes, scores, I64(n, max_output), F32(n, iou)};
@@ -25,12 +25,12 @@ Value* PadTo(TfNode& n, Value* x, Value* size) {
 Status Nms(TfNode& n) {
   Value* iou = n.op() == "NonMaxSuppression" ? n.b.Scalar(DType::kF32, n.Float("iou_threshold")) : n.In(3);
   Value* score = n.InputCount() > 4 ? n.In(4) : nullptr;
-  n.Out(0, n.Cast(Select(n, n.In(2), iou, score), DType::kI32));
+  n.Out(0, n.Cast(SelectBoxes(n, n.In(2), iou, score), DType::kI32));
   return {};
 }
 
 Status NmsV4(TfNode& n) {
-  Value* picked = Select(n, n.In(2), n.In(3), n.In(4));
+  Value* picked = SelectBoxes(n, n.In(2), n.In(3), n.In(4));
   Value* count = n.Cast(n.Scalar(n.DimOf(picked, 0)), DType::kI32);
   if (n.Bool("pad_to_max_output_size")) picked = PadTo(n, picked, n.In(2));
   n.Out(0, n.Cast(picked, DType::kI32));
@@ -41,7 +41,7 @@ Status NmsV4(TfNode& n) {
 Status NmsV5(TfNode& n) {
   TERN_ASSIGN(const double sigma, n.Number(5, "soft_nms_sigma"));
   if (sigma != 0) return n.NotYet("soft_nms_sigma ", sigma);
-  Value* picked = Select(n, n.In(2), n.In(3), n.In(4));
+  Value* picked = SelectBoxes(n, n.In(2), n.In(3), n.In(4));
   Value* scores = n.Op("Gather", {n.In(1), picked}, {{"axis", 0}});
   Value* count = n.Cast(n.Scalar(n.DimOf(picked, 0)), DType::kI32);
   if (n.Bool("pad_to_max_output_size")) {

@@ -6,7 +6,7 @@
 namespace tern::tensorflow {
 namespace {
 
-Edge Same(TfNode& n, int i, Value* v) {
+Edge SameIndices(TfNode& n, int i, Value* v) {
   Edge e(v);
   e.complex = n.IsComplex(i);
   return e;
@@ -41,7 +41,7 @@ Result<Value*> BatchGather(TfNode& n, Value* x, Value* indices, int64_t axis, in
 }
 
 Status GatherV1(TfNode& n) {
-  n.Out(0, Same(n, 0, n.Op("Gather", {n.In(0), n.In(1)}, {{"axis", 0}})));
+  n.Out(0, SameIndices(n, 0, n.Op("Gather", {n.In(0), n.In(1)}, {{"axis", 0}})));
   return {};
 }
 
@@ -49,30 +49,30 @@ Status GatherV2(TfNode& n) {
   TERN_ASSIGN(int64_t axis, n.Long(2, "axis"));
   if (n.IsComplex(0) && axis < 0) --axis;
   TERN_ASSIGN(Value * y, BatchGather(n, n.In(0), n.In(1), axis, n.Int("batch_dims")));
-  n.Out(0, Same(n, 0, y));
+  n.Out(0, SameIndices(n, 0, y));
   return {};
 }
 
 Status GatherNd(TfNode& n) {
-  n.Out(0, Same(n, 0, n.Op("GatherND", {n.In(0), n.In(1)})));
+  n.Out(0, SameIndices(n, 0, n.Op("GatherND", {n.In(0), n.In(1)})));
   return {};
 }
 
-Result<Value*> VariableAt(TfNode& n, int i) {
+Result<Value*> GatherVariableAt(TfNode& n, int i) {
   const Edge& edge = n.At(i);
   if (!edge.resource) return n.Bad("input ", i, " is not a variable");
   return n.importer().ReadVariable(*edge.resource);
 }
 
 Status ResourceGather(TfNode& n) {
-  TERN_ASSIGN(Value * x, VariableAt(n, 0));
+  TERN_ASSIGN(Value * x, GatherVariableAt(n, 0));
   TERN_ASSIGN(Value * y, BatchGather(n, x, n.In(1), n.Int("batch_dims"), n.Int("batch_dims")));
   n.Out(0, y);
   return {};
 }
 
 Status ResourceGatherNd(TfNode& n) {
-  TERN_ASSIGN(Value * x, VariableAt(n, 0));
+  TERN_ASSIGN(Value * x, GatherVariableAt(n, 0));
   n.Out(0, n.Op("GatherND", {x, n.In(1)}));
   return {};
 }
@@ -156,9 +156,9 @@ Status DynamicPartition(TfNode& n) {
   }
   for (int64_t i = 0; i < count; ++i)
     n.Out(static_cast<int>(i),
-          Same(n, 0,
-               n.Op("Compress", {x, n.Binary("equal", parts, n.Like(parts, static_cast<double>(i)))},
-                    {{"flatten", false}, {"axis", 0}})));
+          SameIndices(n, 0,
+                      n.Op("Compress", {x, n.Binary("equal", parts, n.Like(parts, static_cast<double>(i)))},
+                           {{"flatten", false}, {"axis", 0}})));
   return {};
 }
 

@@ -5,25 +5,28 @@
 namespace tern::tensorflow {
 namespace {
 
-using Function = Value* (*)(TfNode& n, Value* a, Value* b);
+using GradientFunction = Value* (*)(TfNode& n, Value* a, Value* b);
 
-Converter Map(Function function) {
+Converter GradientMap(GradientFunction function) {
   return
       [function](TfNode& n) { return MapInputs(n, [&](Value* a, Value* b) { return function(n, a, b); }); };
 }
 
-Value* Where(TfNode& n, Value* condition, Value* a, Value* b) { return n.Op("Where", {condition, a, b}); }
+Value* GradientWhere(TfNode& n, Value* condition, Value* a, Value* b) {
+  return n.Op("Where", {condition, a, b});
+}
 Value* Mul(TfNode& n, Value* a, Value* b) { return n.Binary("mul", a, b); }
 Value* Positive(TfNode& n, Value* x) { return n.Binary("greater", x, n.Like(x, 0)); }
 Value* Plus(TfNode& n, Value* x, double v) { return n.Binary("add", x, n.Like(x, v)); }
 
 // Inputs: gradients, features.
-Value* ReluGrad(TfNode& n, Value* g, Value* x) { return Where(n, Positive(n, x), g, n.Like(g, 0)); }
+Value* ReluGrad(TfNode& n, Value* g, Value* x) { return GradientWhere(n, Positive(n, x), g, n.Like(g, 0)); }
 Value* Relu6Grad(TfNode& n, Value* g, Value* x) {
-  return Where(n, n.Binary("and", Positive(n, x), n.Binary("less", x, n.Like(x, 6))), g, n.Like(g, 0));
+  return GradientWhere(n, n.Binary("and", Positive(n, x), n.Binary("less", x, n.Like(x, 6))), g,
+                       n.Like(g, 0));
 }
 Value* LeakyReluGrad(TfNode& n, Value* g, Value* x) {
-  return Where(n, Positive(n, x), g, Mul(n, g, n.Like(g, n.Float("alpha"))));
+  return GradientWhere(n, Positive(n, x), g, Mul(n, g, n.Like(g, n.Float("alpha"))));
 }
 Value* SoftplusGrad(TfNode& n, Value* g, Value* x) { return Mul(n, g, n.Unary("sigmoid", x)); }
 Value* SoftsignGrad(TfNode& n, Value* g, Value* x) {
@@ -32,12 +35,12 @@ Value* SoftsignGrad(TfNode& n, Value* g, Value* x) {
 }
 // Inputs: gradients, outputs.
 Value* EluGrad(TfNode& n, Value* g, Value* y) {
-  return Where(n, n.Binary("less", y, n.Like(y, 0)), Mul(n, g, Plus(n, y, 1)), g);
+  return GradientWhere(n, n.Binary("less", y, n.Like(y, 0)), Mul(n, g, Plus(n, y, 1)), g);
 }
 Value* SeluGrad(TfNode& n, Value* g, Value* y) {
   constexpr double kScale = 1.0507009873554804934, kScaleAlpha = 1.7580993408473768;
-  return Where(n, n.Binary("less", y, n.Like(y, 0)), Mul(n, g, Plus(n, y, kScaleAlpha)),
-               Mul(n, g, n.Like(g, kScale)));
+  return GradientWhere(n, n.Binary("less", y, n.Like(y, 0)), Mul(n, g, Plus(n, y, kScaleAlpha)),
+                       Mul(n, g, n.Like(g, kScale)));
 }
 // Inputs: y, dy.
 Value* SigmoidGrad(TfNode& n, Value* y, Value* dy) {
@@ -65,13 +68,13 @@ Status BiasAddGrad(TfNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(gradient) {
-  static constexpr std::pair<const char*, Function> kFunctions[] = {
+  static constexpr std::pair<const char*, GradientFunction> kFunctions[] = {
       {"ReluGrad", ReluGrad},         {"Relu6Grad", Relu6Grad},       {"LeakyReluGrad", LeakyReluGrad},
       {"SoftplusGrad", SoftplusGrad}, {"SoftsignGrad", SoftsignGrad}, {"EluGrad", EluGrad},
       {"SeluGrad", SeluGrad},         {"SigmoidGrad", SigmoidGrad},   {"TanhGrad", TanhGrad},
       {"SqrtGrad", SqrtGrad},         {"RsqrtGrad", RsqrtGrad},       {"InvGrad", InvGrad},
       {"ReciprocalGrad", InvGrad}};
-  for (const auto& [op, function] : kFunctions) table.Add(op, Map(function));
+  for (const auto& [op, function] : kFunctions) table.Add(op, GradientMap(function));
   table.Add("BiasAddGrad", BiasAddGrad);
 }
 

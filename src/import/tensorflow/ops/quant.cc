@@ -9,11 +9,11 @@ namespace {
 
 // The range [min, max], shifted so that 0 is one of the levels. The values are scalars, or have one element
 // per channel.
-struct Range {
+struct QuantRange {
   Value *min, *max, *scale;
 };
 
-Range Nudge(TfNode& n, Value* min, Value* max, double low, double high) {
+QuantRange Nudge(TfNode& n, Value* min, Value* max, double low, double high) {
   const auto number = [&](double v) { return n.b.Scalar(DType::kF32, v); };
   Value* scale = n.Binary("div", n.Binary("sub", max, min), number(high - low));
   Value* zero = n.Binary("sub", number(low), n.Binary("div", min, scale));
@@ -25,7 +25,7 @@ Range Nudge(TfNode& n, Value* min, Value* max, double low, double high) {
           n.Binary("mul", n.Binary("sub", number(high), rounded), scale), scale};
 }
 
-Value* FakeQuant(TfNode& n, Value* x, const Range& r) {
+Value* FakeQuant(TfNode& n, Value* x, const QuantRange& r) {
   Value* clipped = n.Binary("min", n.Binary("max", x, r.min), r.max);
   Value* steps = n.Binary("div", n.Binary("sub", clipped, r.min), r.scale);
   Value* rounded = n.Unary("floor", n.Binary("add", steps, n.b.Scalar(DType::kF32, 0.5)));
@@ -41,7 +41,7 @@ Status FakeQuantWith(TfNode& n, Value* min, Value* max) {
   TERN_TRY(CheckBits(n));
   const double low = n.Bool("narrow_range") ? 1 : 0,
                high = std::ldexp(1.0, static_cast<int>(n.Int("num_bits"))) - 1;
-  const Range range = Nudge(n, min, max, low, high);
+  const QuantRange range = Nudge(n, min, max, low, high);
   if (min->type.shape.rank() != 0) {
     n.Out(0, FakeQuant(n, n.In(0), range));
     return {};

@@ -39,7 +39,7 @@ Status ReduceWith(TfNode& n, const char* kind) {
   return {};
 }
 
-Converter Kind(const char* kind) {
+Converter ReduceOf(const char* kind) {
   return [kind](TfNode& n) { return ReduceWith(n, kind); };
 }
 
@@ -142,11 +142,11 @@ Status CumulativeLogsumexp(TfNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(reduce) {
-  table.Add("Sum", Kind("sum"));
-  table.Add("Max", Kind("max"));
-  table.Add("Min", Kind("min"));
-  table.Add("Prod", Kind("prod"));
-  table.Add("EuclideanNorm", Kind("l2"));
+  table.Add("Sum", ReduceOf("sum"));
+  table.Add("Max", ReduceOf("max"));
+  table.Add("Min", ReduceOf("min"));
+  table.Add("Prod", ReduceOf("prod"));
+  table.Add("EuclideanNorm", ReduceOf("l2"));
   table.Add("Mean", Mean);
   table.Add("All", [](TfNode& n) { return Logical(n, "min"); });
   table.Add("Any", [](TfNode& n) { return Logical(n, "max"); });

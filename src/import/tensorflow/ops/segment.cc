@@ -98,7 +98,7 @@ Status Sorted(TfNode& n, const char* kind) {
   return {};
 }
 
-Status Mean(TfNode& n) {
+Status SegmentMean(TfNode& n) {
   Value *x = n.In(0), *ids = n.In(1);
   TERN_ASSIGN(Value * y, Sum(n, x, ids, LastPlusOne(n, ids), Scale::kMean));
   n.Out(0, y);
@@ -141,7 +141,7 @@ TERN_CONVERTERS(segment) {
     table.Add(StrCat("UnsortedSegment", name).c_str(),
               [kind = kind](TfNode& n) { return Unsorted(n, kind); });
   }
-  table.Add("SegmentMean", Mean);
+  table.Add("SegmentMean", SegmentMean);
   for (const char* tail : {"", "WithNumSegments"}) {
     table.Add(StrCat("SparseSegmentSum", tail).c_str(), [](TfNode& n) { return Sparse(n, Scale::kNone); });
     table.Add(StrCat("SparseSegmentMean", tail).c_str(), [](TfNode& n) { return Sparse(n, Scale::kMean); });

@@ -83,7 +83,7 @@ Status Find(TfNode& n) {
   return {};
 }
 
-Status Size(TfNode& n) {
+Status TableSize(TfNode& n) {
   TERN_ASSIGN(Resource * table, FilledTable(n));
   n.Out(0, n.b.Scalar(DType::kI64, static_cast<double>(table->keys.size())));
   return {};
@@ -107,7 +107,7 @@ TERN_CONVERTERS(table) {
   for (const char* op : {"InitializeTableFromTextFile", "InitializeTableFromTextFileV2"})
     table.Add(op, InitialiseFromFile);
   for (const char* op : {"LookupTableFind", "LookupTableFindV2"}) table.Add(op, Find);
-  for (const char* op : {"LookupTableSize", "LookupTableSizeV2"}) table.Add(op, Size);
+  for (const char* op : {"LookupTableSize", "LookupTableSizeV2"}) table.Add(op, TableSize);
   for (const char* op : {"LookupTableExport", "LookupTableExportV2"}) table.Add(op, Export);
 }
 

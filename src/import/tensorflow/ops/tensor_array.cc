@@ -31,14 +31,14 @@ Status Write(TfNode& n) {
 }
 
 // Inputs: handle, indices, flow.
-Status Gather(TfNode& n) {
+Status ArrayGather(TfNode& n) {
   TERN_ASSIGN(const Shape element, n.ShapeAttr("element_shape"));
   n.Out(0, n.Op("Gather", {StackList(n, n.At(2), element), n.In(1)}, {{"axis", 0}}));
   return {};
 }
 
 // Inputs: handle, indices, value, flow.
-Status Scatter(TfNode& n) {
+Status ArrayScatter(TfNode& n) {
   Value* value = n.In(2);
   TERN_ASSIGN(const int rank, n.RankOf(value));
   std::vector<Value*> dims = {ListLength(n, n.At(3))};
@@ -49,17 +49,17 @@ Status Scatter(TfNode& n) {
   return {};
 }
 
-Status Size(TfNode& n) {
+Status ArraySize(TfNode& n) {
   n.Out(0, n.Cast(n.Scalar(ListLength(n, n.At(1))), DType::kI32));
   return {};
 }
 
-Status Concat(TfNode& n) {
+Status ArrayConcat(TfNode& n) {
   n.Out(0, n.b.Op("ConcatFromSequence", {SequenceOf(n, n.At(1))}, {{"axis", 0}, {"new_axis", false}}));
   return {};
 }
 
-Status Split(TfNode& n) {
+Status ArraySplit(TfNode& n) {
   n.Out(0, n.b.Op("SplitToSequence", {n.In(1), n.In(2)}, {{"axis", 0}}));
   return {};
 }
@@ -70,11 +70,11 @@ TERN_CONVERTERS(tensor_array) {
   table.Add("TensorArrayV3", NewArray);
   table.Add("TensorArrayReadV3", Read);
   table.Add("TensorArrayWriteV3", Write);
-  table.Add("TensorArrayGatherV3", Gather);
-  table.Add("TensorArrayScatterV3", Scatter);
-  table.Add("TensorArraySizeV3", Size);
-  table.Add("TensorArrayConcatV3", Concat);
-  table.Add("TensorArraySplitV3", Split);
+  table.Add("TensorArrayGatherV3", ArrayGather);
+  table.Add("TensorArrayScatterV3", ArrayScatter);
+  table.Add("TensorArraySizeV3", ArraySize);
+  table.Add("TensorArrayConcatV3", ArrayConcat);
+  table.Add("TensorArraySplitV3", ArraySplit);
   table.Add("TensorArrayCloseV3", [](TfNode&) -> Status { return {}; });
 }
 

@@ -37,7 +37,7 @@ Status Reserve(TfNode& n) {
   return {};
 }
 
-Status Empty(TfNode& n) {
+Status EmptyList(TfNode& n) {
   TERN_ASSIGN(const DType dtype, n.DTypeAttr("element_dtype"));
   n.Out(0, n.b.Op("SequenceEmpty", {}, {{"dtype", dtype}}));
   return {};
@@ -87,7 +87,7 @@ Status PopBack(TfNode& n) {
   return {};
 }
 
-Status Gather(TfNode& n) {
+Status ListGather(TfNode& n) {
   TERN_TRY(ListAt(n, 0));
   n.Out(0, n.Op("Gather", {StackList(n, n.At(0), ShapeInput(n, 2)), n.In(1)}, {{"axis", 0}}));
   return {};
@@ -104,7 +104,7 @@ Status ScatterInto(TfNode& n, Value* tensor, Value* indices, Value* count) {
   return {};
 }
 
-Status Scatter(TfNode& n) {
+Status ListScatter(TfNode& n) {
   Value* indices = n.In(1);
   Value* last = n.Op("Reduce", {n.Cast(indices, DType::kI64)}, {{"kind", "max"}, {"keep_dims", false}});
   Value* count = n.Vector(n.Binary("add", last, n.b.Scalar(DType::kI64, 1)));
@@ -115,7 +115,7 @@ Status Scatter(TfNode& n) {
   return ScatterInto(n, n.In(0), indices, count);
 }
 
-Status Concat(TfNode& n) {
+Status ListConcat(TfNode& n) {
   TERN_TRY(ListAt(n, 0));
   Edge& list = n.At(0);
   if (!list.stacked) {
@@ -131,7 +131,7 @@ Status Concat(TfNode& n) {
   return {};
 }
 
-Status Split(TfNode& n) {
+Status ListSplit(TfNode& n) {
   n.Out(0, n.b.Op("SplitToSequence", {n.In(0), n.In(2)}, {{"axis", 0}}));
   return {};
 }
@@ -149,7 +149,7 @@ Status ElementShape(TfNode& n) {
 
 TERN_CONVERTERS(tensor_list) {
   table.Add("TensorListReserve", Reserve);
-  table.Add("EmptyTensorList", Empty);
+  table.Add("EmptyTensorList", EmptyList);
   table.Add("TensorListFromTensor", FromTensor);
   table.Add("TensorListGetItem", GetItem);
   table.Add("TensorListSetItem", SetItem);
@@ -157,10 +157,10 @@ TERN_CONVERTERS(tensor_list) {
   table.Add("TensorListLength", Length);
   table.Add("TensorListPushBack", PushBack);
   table.Add("TensorListPopBack", PopBack);
-  table.Add("TensorListGather", Gather);
-  for (const char* op : {"TensorListScatter", "TensorListScatterV2"}) table.Add(op, Scatter);
-  for (const char* op : {"TensorListConcat", "TensorListConcatV2"}) table.Add(op, Concat);
-  table.Add("TensorListSplit", Split);
+  table.Add("TensorListGather", ListGather);
+  for (const char* op : {"TensorListScatter", "TensorListScatterV2"}) table.Add(op, ListScatter);
+  for (const char* op : {"TensorListConcat", "TensorListConcatV2"}) table.Add(op, ListConcat);
+  table.Add("TensorListSplit", ListSplit);
   table.Add("TensorListElementShape", ElementShape);
 }
 

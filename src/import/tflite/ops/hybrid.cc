@@ -6,7 +6,7 @@ namespace tern::tflite {
 namespace {
 
 // The scales and zero points of the rows, as vectors. For a single row they are one number.
-struct Range {
+struct ValueRange {
   Value *scale = nullptr, *zero = nullptr;  // zero is null if x is rounded symmetrically
 };
 
@@ -16,7 +16,7 @@ Value* NotZero(Builder& b, Value* scale) {
   return b.Op("Where", {zero, b.Scalar(DType::kF32, 1), scale});
 }
 
-Range RangeOf(Builder& b, Value* x, bool one, bool asymmetric) {
+ValueRange RangeOf(Builder& b, Value* x, bool one, bool asymmetric) {
   if (one && asymmetric) {
     const auto range = b.Ops("DynamicScale", {x}, {}, 2);
     return {range[0], range[1]};
@@ -64,7 +64,7 @@ bool IsHybrid(LiteNode& n, int x, int w) { return IsFloat(n.InfoIn(x).dtype) && 
 Value* RoundedRows(Builder& b, Value* x, bool asymmetric) {
   const Shape& shape = x->type.shape;
   const bool one = shape.rank() == 0 || (shape.rank() > 0 && shape[0].Is(1));
-  const Range range = RangeOf(b, x, one, asymmetric);
+  const ValueRange range = RangeOf(b, x, one, asymmetric);
   const DType to = asymmetric ? DType::kU8 : DType::kI8;
   Value* q = b.Op("Quantize", {x, range.scale, range.zero}, {{"axis", int64_t{0}}, {"to", to}});
   return b.Op("Dequantize", {q, range.scale, range.zero}, {{"axis", int64_t{0}}});

@@ -5,7 +5,7 @@
 namespace tern::tflite {
 namespace {
 
-std::function<Status(LiteNode&)> UnaryOf(const char* kind) {
+std::function<Status(LiteNode&)> StableHloUnary(const char* kind) {
   return [kind](LiteNode& n) -> Status {
     n.OutReal(0, Unary(n.b, kind, n.Real(0)));
     return {};
@@ -46,7 +46,7 @@ Status Clamp(LiteNode& n) {
   return {};
 }
 
-Status Select(LiteNode& n) {
+Status StableHloSelect(LiteNode& n) {
   n.Out(0, n.b.Op("Where", {n.In(0), n.In(1), n.In(2)}));
   return {};
 }
@@ -269,14 +269,14 @@ Status Dilate(LiteNode& n) {
 }  // namespace
 
 TERN_CONVERTERS(stablehlo) {
-  table.Add("STABLEHLO_LOGISTIC", 1, UnaryOf("sigmoid"));
-  table.Add("STABLEHLO_ABS", 1, UnaryOf("abs"));
-  table.Add("STABLEHLO_COSINE", 1, UnaryOf("cos"));
-  table.Add("STABLEHLO_EXPONENTIAL", 1, UnaryOf("exp"));
-  table.Add("STABLEHLO_FLOOR", 1, UnaryOf("floor"));
-  table.Add("STABLEHLO_LOG", 1, UnaryOf("log"));
-  table.Add("STABLEHLO_NEGATE", 1, UnaryOf("neg"));
-  table.Add("STABLEHLO_TANH", 1, UnaryOf("tanh"));
+  table.Add("STABLEHLO_LOGISTIC", 1, StableHloUnary("sigmoid"));
+  table.Add("STABLEHLO_ABS", 1, StableHloUnary("abs"));
+  table.Add("STABLEHLO_COSINE", 1, StableHloUnary("cos"));
+  table.Add("STABLEHLO_EXPONENTIAL", 1, StableHloUnary("exp"));
+  table.Add("STABLEHLO_FLOOR", 1, StableHloUnary("floor"));
+  table.Add("STABLEHLO_LOG", 1, StableHloUnary("log"));
+  table.Add("STABLEHLO_NEGATE", 1, StableHloUnary("neg"));
+  table.Add("STABLEHLO_TANH", 1, StableHloUnary("tanh"));
   table.Add("STABLEHLO_RSQRT", 1, Rsqrt);
   table.Add("STABLEHLO_CBRT", 1, Cbrt);
   table.Add("STABLEHLO_ADD", 2, BinaryOf("add"));
@@ -291,7 +291,7 @@ TERN_CONVERTERS(stablehlo) {
   table.Add("STABLEHLO_OR", 2, BinaryOf("bit_or", "or"));
   table.Add("STABLEHLO_SHIFT_LEFT", 2, BinaryOf("shift_left"));
   table.Add("STABLEHLO_CLAMP", 3, Clamp);
-  table.Add("STABLEHLO_SELECT", 3, Select);
+  table.Add("STABLEHLO_SELECT", 3, StableHloSelect);
   table.Add("STABLEHLO_CONVERT", 1, Convert);
   table.Add("STABLEHLO_RESHAPE", 1, ReshapeOp);
   table.Add("STABLEHLO_CONCATENATE", 1, Concatenate);

@@ -4,7 +4,7 @@
 namespace tern::torch {
 namespace {
 
-struct Window {
+struct ConvWindow {
   std::vector<int64_t> stride, padding, dilation, output_padding;
 };
 
@@ -45,7 +45,7 @@ Status Convolve(AtenNode& n, bool transposed) {
   const tern::Shape& weight = w->type.shape;
   if (weight.rank() < 3) return n.NotYet("a weight ", w->type.ToString());
   const auto axes = static_cast<size_t>(weight.rank() - 2);
-  Window win{Spread(n.Ints("stride"), axes, 1), {}, Spread(n.Ints("dilation"), axes, 1), {}};
+  ConvWindow win{Spread(n.Ints("stride"), axes, 1), {}, Spread(n.Ints("dilation"), axes, 1), {}};
   std::vector<int64_t> pads;
   if (n.Get("padding").kind == Arg::Kind::kString) {
     const std::string mode = n.Text("padding");

@@ -21,24 +21,24 @@ int RankOf(AtenNode& n) {
 }
 
 // The divisor of a transform. It is 1, the square root of the number of elements, or that number.
-enum class Norm { kNone, kRoot, kCount };
+enum class FftNorm { kNone, kRoot, kCount };
 
-Norm NormOf(AtenNode& n, bool forward) {
+FftNorm NormOf(AtenNode& n, bool forward) {
   const std::string norm = n.Text("norm", "backward");
-  if (norm == "ortho") return Norm::kRoot;
-  return (norm == "forward") == forward ? Norm::kCount : Norm::kNone;
+  if (norm == "ortho") return FftNorm::kRoot;
+  return (norm == "forward") == forward ? FftNorm::kCount : FftNorm::kNone;
 }
 
 // The internal operators have a number as the argument for the norm.
-Norm InternalNorm(AtenNode& n) {
+FftNorm InternalNorm(AtenNode& n) {
   const int64_t mode = n.Int("normalization");
-  return mode == 0 ? Norm::kNone : mode == 1 ? Norm::kRoot : Norm::kCount;
+  return mode == 0 ? FftNorm::kNone : mode == 1 ? FftNorm::kRoot : FftNorm::kCount;
 }
 
-Value* Divided(AtenNode& n, Value* y, Value* count, Norm norm) {
+Value* Divided(AtenNode& n, Value* y, Value* count, FftNorm norm) {
   Emit e(n.b);
-  if (norm == Norm::kNone) return y;
-  return e.Div(y, norm == Norm::kRoot ? e.Unary("sqrt", count) : count);
+  if (norm == FftNorm::kNone) return y;
+  return e.Div(y, norm == FftNorm::kRoot ? e.Unary("sqrt", count) : count);
 }
 
 struct Transform {
@@ -56,7 +56,7 @@ Value* Spectrum(AtenNode& n, Value* x, const std::vector<int64_t>& axes, const T
   return count ? e.Mul(x, count) : x;
 }
 
-void OutComplex(AtenNode& n, Value* x) {
+void OutSpectrum(AtenNode& n, Value* x) {
   n.Out(x);
   n.results().back().tensor->complex = true;
 }
@@ -80,7 +80,7 @@ Status Named(AtenNode& n, bool forward, bool onesided, const char* sizes) {
   if (onesided) std::reverse(axes.begin(), axes.end());  // the last axis becomes half as long
   Value* x = Pairs(n);
   Value* y = Spectrum(n, x, axes, {forward, onesided});
-  OutComplex(n, Divided(n, y, CountOf(n.b, x, axes), NormOf(n, forward)));
+  OutSpectrum(n, Divided(n, y, CountOf(n.b, x, axes), NormOf(n, forward)));
   return {};
 }
 
@@ -88,7 +88,7 @@ Status ComplexToComplex(AtenNode& n) {
   const std::vector<int64_t> axes = AxesOf(n, "dim", false);
   Value* x = Pairs(n);
   Value* y = Spectrum(n, x, axes, {n.Bool("forward"), false});
-  OutComplex(n, Divided(n, y, CountOf(n.b, x, axes), InternalNorm(n)));
+  OutSpectrum(n, Divided(n, y, CountOf(n.b, x, axes), InternalNorm(n)));
   return {};
 }
 
@@ -97,7 +97,7 @@ Status RealToComplex(AtenNode& n) {
   std::reverse(axes.begin(), axes.end());
   Value* x = Pairs(n);
   Value* y = Spectrum(n, x, axes, {true, n.Bool("onesided")});
-  OutComplex(n, Divided(n, y, CountOf(n.b, x, axes), InternalNorm(n)));
+  OutSpectrum(n, Divided(n, y, CountOf(n.b, x, axes), InternalNorm(n)));
   return {};
 }
 

@@ -4,7 +4,7 @@
 namespace tern::torch {
 namespace {
 
-enum Reduction { kNone, kMean, kSum };
+enum LossReduction { kNone, kMean, kSum };
 
 // Reduces the losses of all elements. A mean divides by `weight`, the sum of the weights. If `weight` is
 // null, it divides by the number of elements.
@@ -22,32 +22,32 @@ Status OutReduced(AtenNode& n, Value* losses, Value* weight = nullptr) {
   return {};
 }
 
-struct Pair {
+struct LossOperands {
   Value *x, *y;
 };
 
-Pair Operands(AtenNode& n) {
+LossOperands Operands(AtenNode& n) {
   const DType t = FloatOf(ResultType({&n.Get("self"), &n.Get("target")}));
   return {As(n, "self", t), As(n, "target", t)};
 }
 
 Status MseLoss(AtenNode& n) {
   Emit e(n.b);
-  const Pair p = Operands(n);
+  const LossOperands p = Operands(n);
   Value* gap = e.Sub(p.x, p.y);
   return OutReduced(n, e.Mul(gap, gap));
 }
 
 Status L1Loss(AtenNode& n) {
   Emit e(n.b);
-  const Pair p = Operands(n);
+  const LossOperands p = Operands(n);
   return OutReduced(n, e.Unary("abs", e.Sub(p.x, p.y)));
 }
 
 // Quadratic near 0, else linear. The Huber loss is delta times the smooth L1 loss.
 Status SmoothL1(AtenNode& n, const char* limit, bool huber) {
   Emit e(n.b);
-  const Pair p = Operands(n);
+  const LossOperands p = Operands(n);
   const double beta = n.Float(limit, 1);
   Value* gap = e.Unary("abs", e.Sub(p.x, p.y));
   if (beta == 0) return OutReduced(n, gap);
@@ -59,7 +59,7 @@ Status SmoothL1(AtenNode& n, const char* limit, bool huber) {
 
 Status BinaryCrossEntropy(AtenNode& n) {
   Emit e(n.b);
-  const Pair p = Operands(n);
+  const LossOperands p = Operands(n);
   const auto log = [&](Value* v) { return e.Binary("max", e.Unary("log", v), e.Like(v, -100)); };
   Value* one = e.Like(p.x, 1);
   Value* y = e.Unary("neg", e.Add(e.Mul(p.y, log(p.x)), e.Mul(e.Sub(one, p.y), log(e.Sub(one, p.x)))));
@@ -70,7 +70,7 @@ Status BinaryCrossEntropy(AtenNode& n) {
 // (1 - y) x + w softplus(-x), where w is 1, or 1 + (pos_weight - 1) y
 Status BinaryCrossEntropyLogits(AtenNode& n) {
   Emit e(n.b);
-  const Pair p = Operands(n);
+  const LossOperands p = Operands(n);
   Value* one = e.Like(p.x, 1);
   Value* soft = e.Unary("softplus", e.Unary("neg", p.x));
   if (n.Has("pos_weight")) soft = e.Mul(soft, e.Add(one, e.Mul(e.Sub(n.In("pos_weight"), one), p.y)));
@@ -81,7 +81,7 @@ Status BinaryCrossEntropyLogits(AtenNode& n) {
 
 Status KlDivergence(AtenNode& n) {
   Emit e(n.b);
-  const Pair p = Operands(n);
+  const LossOperands p = Operands(n);
   Value* zero = e.Like(p.y, 0);
   Value* y = n.Bool("log_target")
                  ? e.Mul(e.Unary("exp", p.y), e.Sub(p.y, p.x))

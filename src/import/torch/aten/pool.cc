@@ -24,13 +24,13 @@ Batched WithBatch(AtenNode& n, int axes) {
   return {add ? Emit(n.b).Unsqueeze(x, {0}) : x, add};
 }
 
-struct Window {
+struct PoolWindow {
   std::vector<int64_t> kernel, stride, pads, dilation;
 };
 
-Window WindowOf(AtenNode& n, int axes) {
+PoolWindow WindowOf(AtenNode& n, int axes) {
   const auto count = static_cast<size_t>(axes);
-  Window w;
+  PoolWindow w;
   w.kernel = Spread(n.Ints("kernel_size"), count, {1});
   w.stride = Spread(n.Ints("stride"), count, w.kernel);
   w.pads = Spread(n.Ints("padding"), count, {0});
@@ -39,7 +39,7 @@ Window WindowOf(AtenNode& n, int axes) {
   return w;
 }
 
-AttrList AttrsOf(AtenNode& n, const Window& w, const char* kind) {
+AttrList AttrsOf(AtenNode& n, const PoolWindow& w, const char* kind) {
   return {{"kind", kind},   {"kernel", w.kernel},      {"strides", w.stride},
           {"pads", w.pads}, {"dilations", w.dilation}, {"ceil_mode", n.Bool("ceil_mode")}};
 }
@@ -78,7 +78,7 @@ Converter AvgPool(int axes) {
   return [axes](AtenNode& n) -> Status {
     Emit e(n.b);
     const Batched in = WithBatch(n, axes);
-    const Window w = WindowOf(n, axes);
+    const PoolWindow w = WindowOf(n, axes);
     AttrList attrs = AttrsOf(n, w, "average");
     const bool fixed = n.Has("divisor_override");
     attrs.emplace_back("count_include_pad", fixed || n.Bool("count_include_pad", true));

@@ -75,7 +75,7 @@ Status BranchImporter::Attempt(const Statement& statement, Value* condition, boo
     return {};
   }
   TERN_TRY(AddUnchanged());
-  const Join collect = [this](const Frozen& a, const Frozen& b) -> Result<Value*> {
+  const MergeOne collect = [this](const Frozen& a, const Frozen& b) -> Result<Value*> {
     TERN_ASSIGN(Value * yes, LeafValue(a, b, *branches_[0].graph));
     TERN_ASSIGN(Value * no, LeafValue(b, a, *branches_[1].graph));
     outputs_.push_back({yes, no});
@@ -143,22 +143,22 @@ Result<Value*> BranchImporter::ValueIn(const Branch& branch, const TensorPtr& ro
   return in_.context.Read(*root, b);
 }
 
-Result<BranchImporter::Merged> BranchImporter::MergeAll(const Join& join) {
+Result<BranchImporter::Merged> BranchImporter::MergeAll(const MergeOne& merge_one) {
   Merged merged;
   const Branch &yes = branches_[0], &no = branches_[1];
   if (yes.returned != no.returned) return in_.Bad("only one branch of an 'if' returns");
   if (yes.returned) {
-    TERN_ASSIGN(merged.result, Merge(in_, yes.result, no.result, join));
+    TERN_ASSIGN(merged.result, Merge(in_, yes.result, no.result, merge_one));
   }
   for (const auto& [name, state] : yes.variables) {
     const auto other = no.variables.find(name);
     if (other == no.variables.end()) continue;
-    TERN_ASSIGN(Item item, Merge(in_, state, other->second, join));
+    TERN_ASSIGN(Item item, Merge(in_, state, other->second, merge_one));
     merged.conflict |= HasConflict(item);
     merged.variables[name] = std::move(item);
   }
   for (const auto& [cell, state] : yes.cells) {
-    TERN_ASSIGN(Item item, MergeContents(in_, state, no.cells.at(cell), join));
+    TERN_ASSIGN(Item item, MergeContents(in_, state, no.cells.at(cell), merge_one));
     if (item.Is(Item::Kind::kConflict)) return in_.NotYet("a list or dict ", item.text);
     merged.conflict |= HasConflict(item);
     merged.cells.emplace_back(cell, std::move(item));
@@ -172,7 +172,7 @@ Result<BranchImporter::Merged> BranchImporter::MergeAll(const Join& join) {
     a.item = b.item = Item(Arg::Of(root));
     TERN_ASSIGN(a.value, ValueIn(yes, root));
     TERN_ASSIGN(b.value, ValueIn(no, root));
-    TERN_ASSIGN(Value * value, join(a, b));
+    TERN_ASSIGN(Value * value, merge_one(a, b));
     merged.roots.emplace_back(root, value);
   }
   return merged;
@@ -192,13 +192,13 @@ Status BranchImporter::Finish(Node* scratch, Value* condition) {
     b.Finish(node);
     TERN_TRY(Status(b.status()));
     size_t next = 0;
-    const Join outputs = [&](const Frozen&, const Frozen&) -> Result<Value*> {
+    const MergeOne outputs = [&](const Frozen&, const Frozen&) -> Result<Value*> {
       return node->output(static_cast<int>(next++));
     };
     TERN_ASSIGN(const Merged merged, MergeAll(outputs));
     TERN_TRY(Apply(merged));
   } else {
-    const Join none = [](const Frozen& a, const Frozen&) -> Result<Value*> { return a.value; };
+    const MergeOne none = [](const Frozen& a, const Frozen&) -> Result<Value*> { return a.value; };
     TERN_ASSIGN(const Merged merged, MergeAll(none));
     TERN_TRY(Apply(merged));
   }

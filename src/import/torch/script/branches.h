@@ -44,7 +44,7 @@ class BranchImporter {
   Status FreezeState(const Frame& frame, const Heap::Scope& cells, const TorchContext::Scope& tensors,
                      Branch& branch);
   Status AddUnchanged();
-  Result<Merged> MergeAll(const Join& join);
+  Result<Merged> MergeAll(const MergeOne& merge_one);
   Result<Value*> ValueIn(const Branch& branch, const TensorPtr& root);
   Status Finish(Node* scratch, Value* condition);
   Status Apply(const Merged& merged);

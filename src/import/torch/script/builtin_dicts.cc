@@ -4,10 +4,8 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Item::Kind;
-
 bool IsDict(const CallSite& call, size_t least) {
-  return call.args.size() >= least && call.args[0].Is(Kind::kDict);
+  return call.args.size() >= least && call.args[0].Is(Item::Kind::kDict);
 }
 
 // Returns the position of a key, or the number of entries if there is none.
@@ -26,7 +24,7 @@ Status AddInput(Interpreter& in, Cell& dict, const Item& key) {
   return {};
 }
 
-Outcome GetItem(Interpreter& in, const CallSite& call) {
+Outcome DictGetItem(Interpreter& in, const CallSite& call) {
   if (!IsDict(call, 2)) return NotMine();
   Cell& dict = *call.args[0].cell;
   const Item& key = call.args[1];
@@ -38,7 +36,7 @@ Outcome GetItem(Interpreter& in, const CallSite& call) {
   return in.Raise(StrCat("the key ", key.string() ? QuoteText(key.arg.text) : key.Describe(), " is missing"));
 }
 
-Outcome SetItem(Interpreter& in, const CallSite& call) {
+Outcome DictSetItem(Interpreter& in, const CallSite& call) {
   if (!IsDict(call, 3)) return NotMine();
   Cell& dict = *call.args[0].cell;
   in.heap.Touch(dict);
@@ -86,9 +84,9 @@ Outcome Entries(Interpreter& in, const CallSite& call) {
   return Done(in.NewList(std::move(entries)));
 }
 
-Outcome Copy(Interpreter& in, const CallSite& call) {
+Outcome DictCopy(Interpreter& in, const CallSite& call) {
   if (!IsDict(call, 1)) return NotMine();
-  Item copy = in.heap.Make(Kind::kDict);
+  Item copy = in.heap.Make(Item::Kind::kDict);
   copy.cell->keys = call.args[0].cell->keys;
   copy.cell->items = call.args[0].cell->items;
   return Done(copy);
@@ -109,7 +107,7 @@ Outcome Remove(Interpreter& in, const CallSite& call) {
 }
 
 Outcome Update(Interpreter& in, const CallSite& call) {
-  if (!IsDict(call, 2) || !call.args[1].Is(Kind::kDict)) return NotMine();
+  if (!IsDict(call, 2) || !call.args[1].Is(Item::Kind::kDict)) return NotMine();
   const Cell more = *call.args[1].cell;
   for (size_t i = 0; i < more.items.size(); ++i) {
     TERN_ASSIGN([[maybe_unused]] const Item none,
@@ -118,7 +116,7 @@ Outcome Update(Interpreter& in, const CallSite& call) {
   return Nothing();
 }
 
-Outcome Clear(Interpreter& in, const CallSite& call) {
+Outcome DictClear(Interpreter& in, const CallSite& call) {
   if (!IsDict(call, 1)) return NotMine();
   in.heap.Touch(*call.args[0].cell);
   call.args[0].cell->keys.clear();
@@ -128,21 +126,21 @@ Outcome Clear(Interpreter& in, const CallSite& call) {
 
 Outcome Make(Interpreter& in, const CallSite& call) {
   if (!call.args.empty()) return NotMine();
-  return Done(in.heap.Make(Kind::kDict));
+  return Done(in.heap.Make(Item::Kind::kDict));
 }
 
 }  // namespace
 
 void AddDictBuiltins(BuiltinTable& table) {
-  for (const char* op : {"aten::__getitem__", "aten::get"}) table.Add(op, GetItem);
-  table.Add("aten::_set_item", SetItem);
+  for (const char* op : {"aten::__getitem__", "aten::get"}) table.Add(op, DictGetItem);
+  table.Add("aten::_set_item", DictSetItem);
   table.Add("aten::setdefault", SetDefault);
   table.Add("aten::__contains__", Contains);
   for (const char* op : {"aten::keys", "aten::values", "aten::items", "aten::len"}) table.Add(op, Entries);
-  table.Add("aten::copy", Copy);
+  table.Add("aten::copy", DictCopy);
   for (const char* op : {"aten::pop", "aten::Delete"}) table.Add(op, Remove);
   table.Add("aten::update", Update);
-  table.Add("aten::clear", Clear);
+  table.Add("aten::clear", DictClear);
   for (const char* op : {"aten::dict", "prim::DictConstruct"}) table.Add(op, Make);
 }
 

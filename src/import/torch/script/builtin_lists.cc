@@ -7,12 +7,10 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Item::Kind;
-
 constexpr size_t kMaxItems = 1000000;
 
 bool IsList(const CallSite& call, size_t args) {
-  return call.args.size() == args && call.args[0].Is(Kind::kList);
+  return call.args.size() == args && call.args[0].Is(Item::Kind::kList);
 }
 
 // Returns the position of an index, which may be negative, or -1 if it is out of range.
@@ -22,7 +20,7 @@ int64_t PositionOf(int64_t index, size_t size) {
   return index >= 0 && index < n ? index : -1;
 }
 
-Outcome Length(Interpreter& in, const CallSite& call) {
+Outcome ListLength(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 1 || !call.args[0].list_or_tuple()) return NotMine();
   const Cell& cell = *call.args[0].cell;
   if (!cell.sequence) return Done(Item(Arg::Int(static_cast<int64_t>(cell.items.size()))));
@@ -43,7 +41,7 @@ Outcome AtComputed(Interpreter& in, const Item& list, const Arg& index) {
   return Done(Item(Arg::Of(TorchContext::NewTensor(element))));
 }
 
-Outcome GetItem(Interpreter& in, const CallSite& call) {
+Outcome ListGetItem(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 2 || !call.args[0].list_or_tuple()) return NotMine();
   const Item &list = call.args[0], &index = call.args[1];
   if (!index.number() || index.arg.kind != Arg::Kind::kInt) return in.Bad("an index is ", index.Describe());
@@ -54,7 +52,7 @@ Outcome GetItem(Interpreter& in, const CallSite& call) {
   return Done(list.cell->items[static_cast<size_t>(at)]);
 }
 
-Outcome SetItem(Interpreter& in, const CallSite& call) {
+Outcome ListSetItem(Interpreter& in, const CallSite& call) {
   if (!IsList(call, 3)) return NotMine();
   Cell& cell = *call.args[0].cell;
   if (cell.sequence || !call.args[1].known_int())
@@ -112,7 +110,7 @@ Outcome Extend(Interpreter& in, const CallSite& call) {
 }
 
 Outcome Pop(Interpreter& in, const CallSite& call) {
-  if (call.args.empty() || !call.args[0].Is(Kind::kList)) return NotMine();
+  if (call.args.empty() || !call.args[0].Is(Item::Kind::kList)) return NotMine();
   TERN_ASSIGN(Cell * cell, Changeable(in, call));
   const int64_t index = call.args.size() > 1 && call.args[1].known_int() ? call.args[1].arg.integer : -1;
   const int64_t at = PositionOf(index, cell->items.size());
@@ -122,7 +120,7 @@ Outcome Pop(Interpreter& in, const CallSite& call) {
   return call.op == "aten::Delete" ? Nothing() : Done(item);
 }
 
-Outcome Clear(Interpreter& in, const CallSite& call) {
+Outcome ListClear(Interpreter& in, const CallSite& call) {
   if (!IsList(call, 1)) return NotMine();
   in.heap.Touch(*call.args[0].cell);
   call.args[0].cell->items.clear();
@@ -137,7 +135,7 @@ Outcome Reverse(Interpreter& in, const CallSite& call) {
   return Nothing();
 }
 
-Outcome Copy(Interpreter& in, const CallSite& call) {
+Outcome ListCopy(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 1 || !call.args[0].list_or_tuple()) return NotMine();
   Item copy = in.NewList(call.args[0].cell->items);
   copy.cell->sequence = call.args[0].cell->sequence;
@@ -161,7 +159,7 @@ Result<std::vector<Item>> Sorted(Interpreter& in, const CallSite& call) {
 }
 
 Outcome Sort(Interpreter& in, const CallSite& call) {
-  if (call.args.empty() || !call.args[0].Is(Kind::kList)) return NotMine();
+  if (call.args.empty() || !call.args[0].Is(Item::Kind::kList)) return NotMine();
   TERN_ASSIGN(std::vector<Item> items, Sorted(in, call));
   if (call.op == "aten::sorted") return Done(in.NewList(std::move(items)));
   TERN_ASSIGN(Cell * cell, Changeable(in, call));
@@ -188,7 +186,7 @@ Outcome Search(Interpreter& in, const CallSite& call) {
   return Nothing();
 }
 
-Outcome Slice(Interpreter& in, const CallSite& call) {
+Outcome ListSlice(Interpreter& in, const CallSite& call) {
   if (call.args.empty() || !call.args[0].list_or_tuple() || call.args[0].cell->sequence) return NotMine();
   const std::vector<Item>& items = call.args[0].cell->items;
   const auto size = static_cast<int64_t>(items.size());
@@ -208,10 +206,11 @@ Outcome Slice(Interpreter& in, const CallSite& call) {
   std::vector<Item> part;
   for (int64_t i = start; step > 0 ? i < end : i > end; i += step)
     part.push_back(items[static_cast<size_t>(i)]);
-  return Done(call.args[0].Is(Kind::kList) ? in.NewList(std::move(part)) : in.NewTuple(std::move(part)));
+  return Done(call.args[0].Is(Item::Kind::kList) ? in.NewList(std::move(part))
+                                                 : in.NewTuple(std::move(part)));
 }
 
-Outcome Concat(Interpreter& in, const CallSite& call) {
+Outcome ListConcat(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 2 || !call.args[0].list_or_tuple() || call.args[1].kind != call.args[0].kind ||
       call.args[0].cell->sequence || call.args[1].cell->sequence)
     return NotMine();
@@ -219,14 +218,15 @@ Outcome Concat(Interpreter& in, const CallSite& call) {
   const std::vector<Item>& more = call.args[1].cell->items;
   if (items.size() + more.size() > kMaxItems) return in.NotYet("a list has more than ", kMaxItems, " items");
   items.insert(items.end(), more.begin(), more.end());
-  return Done(call.args[0].Is(Kind::kList) ? in.NewList(std::move(items)) : in.NewTuple(std::move(items)));
+  return Done(call.args[0].Is(Item::Kind::kList) ? in.NewList(std::move(items))
+                                                 : in.NewTuple(std::move(items)));
 }
 
 Outcome Repeat(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 2) return NotMine();
-  const bool first = call.args[0].Is(Kind::kList);
+  const bool first = call.args[0].Is(Item::Kind::kList);
   const Item &list = call.args[first ? 0 : 1], &count = call.args[first ? 1 : 0];
-  if (!list.Is(Kind::kList) || list.cell->sequence || !count.known_int()) return NotMine();
+  if (!list.Is(Item::Kind::kList) || list.cell->sequence || !count.known_int()) return NotMine();
   const int64_t times = std::max<int64_t>(0, count.arg.integer);
   if (times > static_cast<int64_t>(kMaxItems) ||
       static_cast<size_t>(times) * list.cell->items.size() > kMaxItems)
@@ -237,7 +237,7 @@ Outcome Repeat(Interpreter& in, const CallSite& call) {
   return Done(in.NewList(std::move(items)));
 }
 
-Outcome Equal(Interpreter& in, const CallSite& call) {
+Outcome ListEqual(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 2 || !call.args[0].list_or_tuple() || call.args[1].kind != call.args[0].kind ||
       call.args[0].cell->sequence || call.args[1].cell->sequence)
     return NotMine();
@@ -255,7 +255,7 @@ Outcome Equal(Interpreter& in, const CallSite& call) {
 }
 
 Outcome AnyAll(Interpreter& in, const CallSite& call) {
-  if (call.args.size() != 1 || !call.args[0].Is(Kind::kList)) return NotMine();
+  if (call.args.size() != 1 || !call.args[0].Is(Item::Kind::kList)) return NotMine();
   const bool any = call.op == "aten::any";
   Item result(Arg::Bool(!any));
   for (const Item& item : call.args[0].cell->items) {
@@ -266,7 +266,7 @@ Outcome AnyAll(Interpreter& in, const CallSite& call) {
 }
 
 Outcome Sum(Interpreter& in, const CallSite& call) {
-  if (call.args.size() != 1 || !call.args[0].Is(Kind::kList)) return NotMine();
+  if (call.args.size() != 1 || !call.args[0].Is(Item::Kind::kList)) return NotMine();
   Item total(Arg::Int(0));
   for (const Item& item : call.args[0].cell->items) {
     if (!item.number()) return NotMine();
@@ -276,8 +276,9 @@ Outcome Sum(Interpreter& in, const CallSite& call) {
 }
 
 // Emits torch.stack or torch.cat of a list whose length the graph computes.
-Outcome Join(Interpreter& in, const CallSite& call) {
-  if (call.args.empty() || !call.args[0].Is(Kind::kList) || !call.args[0].cell->sequence) return NotMine();
+Outcome JoinTensors(Interpreter& in, const CallSite& call) {
+  if (call.args.empty() || !call.args[0].Is(Item::Kind::kList) || !call.args[0].cell->sequence)
+    return NotMine();
   int64_t axis = 0;
   const Item* dim = call.args.size() > 1 ? &call.args[1] : call.Keyword("dim");
   if (dim && !dim->known_int()) return in.NotYet(call.op, " along a computed axis");
@@ -292,27 +293,27 @@ Outcome Join(Interpreter& in, const CallSite& call) {
 }  // namespace
 
 void AddListBuiltins(BuiltinTable& table) {
-  table.Add("aten::len", Length);
-  table.Add("aten::__getitem__", GetItem);
-  table.Add("prim::TupleIndex", GetItem);
-  table.Add("aten::_set_item", SetItem);
+  table.Add("aten::len", ListLength);
+  table.Add("aten::__getitem__", ListGetItem);
+  table.Add("prim::TupleIndex", ListGetItem);
+  table.Add("aten::_set_item", ListSetItem);
   table.Add("aten::append", Append);
   table.Add("aten::insert", Insert);
   for (const char* op : {"aten::extend", "aten::add_"}) table.Add(op, Extend);
   for (const char* op : {"aten::pop", "aten::Delete"}) table.Add(op, Pop);
-  table.Add("aten::clear", Clear);
+  table.Add("aten::clear", ListClear);
   table.Add("aten::reverse", Reverse);
-  for (const char* op : {"aten::copy", "aten::list"}) table.Add(op, Copy);
+  for (const char* op : {"aten::copy", "aten::list"}) table.Add(op, ListCopy);
   for (const char* op : {"aten::sort", "aten::sorted"}) table.Add(op, Sort);
   for (const char* op : {"aten::index", "aten::count", "aten::__contains__", "aten::remove"})
     table.Add(op, Search);
-  table.Add("aten::slice", Slice);
-  table.Add("aten::add", Concat);
+  table.Add("aten::slice", ListSlice);
+  table.Add("aten::add", ListConcat);
   table.Add("aten::mul", Repeat);
-  for (const char* op : {"aten::eq", "aten::ne"}) table.Add(op, Equal);
+  for (const char* op : {"aten::eq", "aten::ne"}) table.Add(op, ListEqual);
   for (const char* op : {"aten::any", "aten::all"}) table.Add(op, AnyAll);
   table.Add("aten::sum", Sum);
-  for (const char* op : {"aten::stack", "aten::cat", "aten::concat"}) table.Add(op, Join);
+  for (const char* op : {"aten::stack", "aten::cat", "aten::concat"}) table.Add(op, JoinTensors);
 }
 
 }  // namespace tern::torch::script

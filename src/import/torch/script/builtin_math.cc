@@ -10,13 +10,13 @@
 namespace tern::torch::script {
 namespace {
 
-struct One {
+struct FloatFunction {
   std::string_view op;
   double (*function)(double);
   const char* unary;  // the kind of the op Unary for numbers that the graph computes; null if there is none
 };
 
-constexpr One kOne[] = {
+constexpr FloatFunction kFloatFunctions[] = {
     {"aten::exp", std::exp, "exp"},         {"aten::log", std::log, "log"},
     {"aten::log2", std::log2, nullptr},     {"aten::log10", std::log10, nullptr},
     {"aten::log1p", std::log1p, nullptr},   {"aten::expm1", std::expm1, nullptr},
@@ -34,7 +34,7 @@ constexpr One kOne[] = {
 Outcome OneFloat(Interpreter& in, const CallSite& call) {
   if (call.args.size() != 1 || !call.args[0].number()) return NotMine();
   const Arg& x = call.args[0].arg;
-  for (const One& row : kOne) {
+  for (const FloatFunction& row : kFloatFunctions) {
     if (row.op != call.op) continue;
     if (x.known()) return Done(Item(Arg::Float(row.function(x.AsDouble()))));
     if (!row.unary) return in.NotYet(call.op, " of a number that depends on the inputs");
@@ -126,7 +126,7 @@ Outcome RangeItem(Interpreter& in, const CallSite& call) {
 }  // namespace
 
 void AddMathBuiltins(BuiltinTable& table) {
-  for (const One& row : kOne) table.Add(row.op, OneFloat);
+  for (const FloatFunction& row : kFloatFunctions) table.Add(row.op, OneFloat);
   for (const char* op : {"aten::degrees", "aten::radians"}) table.Add(op, Degrees);
   for (const char* op : {"aten::isnan", "aten::isinf", "aten::isfinite"}) table.Add(op, Test);
   for (const char* op :

@@ -7,11 +7,11 @@
 namespace tern::torch::script {
 namespace {
 
-struct Row {
+struct NumberFunction {
   std::string_view op, kind;
 };
 
-constexpr Row kTwo[] = {
+constexpr NumberFunction kOfTwo[] = {
     {"aten::add", "add"},
     {"aten::sub", "sub"},
     {"aten::mul", "mul"},
@@ -31,7 +31,7 @@ constexpr Row kTwo[] = {
     {"prim::min", "min"},
     {"prim::max", "max"},
 };
-constexpr Row kOne[] = {
+constexpr NumberFunction kOfOne[] = {
     {"aten::neg", "neg"},   {"aten::__not__", "not"}, {"prim::abs", "abs"},        {"aten::floor", "floor"},
     {"aten::ceil", "ceil"}, {"aten::Int", "to_int"},  {"aten::Float", "to_float"}, {"aten::Bool", "to_bool"},
     {"aten::abs", "abs"},   {"aten::trunc", "trunc"},
@@ -46,10 +46,10 @@ bool Numbers(const CallSite& call, size_t count) {
 
 std::string_view KindOf(const std::string& op, bool two) {
   if (two) {
-    for (const Row& row : kTwo)
+    for (const NumberFunction& row : kOfTwo)
       if (row.op == op) return row.kind;
   } else {
-    for (const Row& row : kOne)
+    for (const NumberFunction& row : kOfOne)
       if (row.op == op) return row.kind;
   }
   return "";
@@ -113,7 +113,7 @@ Outcome Two(Interpreter& in, const CallSite& call) {
   return Computed(in, KindOf(call.op, true), {call.args[0].arg, call.args[1].arg}, call.op);
 }
 
-Outcome One(Interpreter& in, const CallSite& call) {
+Outcome OneNumber(Interpreter& in, const CallSite& call) {
   if (!Numbers(call, 1)) return NotMine();
   return Computed(in, KindOf(call.op, false), {call.args[0].arg}, call.op);
 }
@@ -184,8 +184,8 @@ Outcome OtherEqual(Interpreter&, const CallSite& call) {
 }  // namespace
 
 void AddNumberBuiltins(BuiltinTable& table) {
-  for (const Row& row : kTwo) table.Add(row.op, Two);
-  for (const Row& row : kOne) table.Add(row.op, One);
+  for (const NumberFunction& row : kOfTwo) table.Add(row.op, Two);
+  for (const NumberFunction& row : kOfOne) table.Add(row.op, OneNumber);
   table.Add("aten::pow", Power);
   for (const char* op : {"prim::min", "prim::max"}) table.Add(op, Extreme);
   for (const char* op : {"aten::__is__", "aten::__isnot__"}) table.Add(op, Identity);

@@ -49,7 +49,7 @@ Outcome Rank(Interpreter& in, const CallSite& call) {
   return Done(Item(Arg::Int(rank)));
 }
 
-Outcome Length(Interpreter& in, const CallSite& call) {
+Outcome TensorLength(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call)) return NotMine();
   return Done(in.CallOp({"aten::size", {call.args[0], Item(Arg::Int(0))}, {}}));
 }
@@ -153,7 +153,7 @@ Outcome ToNumber(Interpreter& in, const CallSite& call) {
   return Done(Item(Arg::Computed(x)));
 }
 
-Outcome GetItem(Interpreter& in, const CallSite& call) {
+Outcome TensorGetItem(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call, 2) || !call.args[1].number()) return NotMine();
   return Done(in.CallOp({"aten::select", {call.args[0], Item(Arg::Int(0)), call.args[1]}, {}}));
 }
@@ -185,7 +185,7 @@ Outcome Tensor_(Interpreter& in, const CallSite& call) {
   return Done(LiteralTensor(in, call.args[0], dtype ? *dtype : Item()));
 }
 
-Outcome Equal(Interpreter& in, const CallSite& call) {
+Outcome TensorEqual(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call, 2) || !call.args[1].tensor()) return NotMine();
   TERN_ASSIGN(const Item same, in.CallOp({"aten::eq", call.args, {}}));
   TERN_ASSIGN(const Item all, in.CallOp({"aten::all", {same}, {}}));
@@ -193,7 +193,7 @@ Outcome Equal(Interpreter& in, const CallSite& call) {
 }
 
 // The overload of aten::split with a list of sizes exists only in TorchScript. It equals split_with_sizes.
-Outcome Split(Interpreter& in, const CallSite& call) {
+Outcome TensorSplit(Interpreter& in, const CallSite& call) {
   if (!IsTensor(call, 2) || !call.args[1].list_or_tuple()) return NotMine();
   return Done(in.CallOp({"aten::split_with_sizes", call.args, call.keywords}));
 }
@@ -210,7 +210,7 @@ Outcome ConvolutionMode(Interpreter& in, const CallSite& call) {
 void AddTensorBuiltins(BuiltinTable& table) {
   for (const char* op : {"aten::size", "prim::shape"}) table.Add(op, Size);
   for (const char* op : {"aten::dim", "aten::ndimension", "prim::ndim"}) table.Add(op, Rank);
-  table.Add("aten::len", Length);
+  table.Add("aten::len", TensorLength);
   for (const char* op : {"aten::numel", "aten::nelement"}) table.Add(op, Count);
   table.Add("aten::stride", Stride);
   table.Add("prim::dtype", DTypeNumber);
@@ -230,11 +230,11 @@ void AddTensorBuiltins(BuiltinTable& table) {
   for (const char* op : {"aten::Int", "aten::Float", "aten::Bool", "aten::item", "aten::IntImplicit",
                          "aten::FloatImplicit", "aten::ScalarImplicit"})
     table.Add(op, ToNumber);
-  table.Add("aten::__getitem__", GetItem);
+  table.Add("aten::__getitem__", TensorGetItem);
   for (const char* op : {"aten::tolist", "prim::tolist"}) table.Add(op, ToList);
   for (const char* op : {"aten::tensor", "aten::as_tensor"}) table.Add(op, Tensor_);
-  table.Add("aten::equal", Equal);
-  table.Add("aten::split", Split);
+  table.Add("aten::equal", TensorEqual);
+  table.Add("aten::split", TensorSplit);
   table.Add("aten::_convolution_mode", ConvolutionMode);
 }
 

@@ -56,12 +56,12 @@ Outcome Format(Interpreter&, const CallSite& call) {
   return Text(std::move(out));
 }
 
-Outcome Length(Interpreter&, const CallSite& call) {
+Outcome TextLength(Interpreter&, const CallSite& call) {
   if (!IsText(call, 1)) return NotMine();
   return Done(Item(Arg::Int(static_cast<int64_t>(call.args[0].arg.text.size()))));
 }
 
-Outcome Concat(Interpreter&, const CallSite& call) {
+Outcome TextConcat(Interpreter&, const CallSite& call) {
   if (!IsText(call, 2) || !call.args[1].string()) return NotMine();
   return Text(call.args[0].arg.text + call.args[1].arg.text);
 }
@@ -101,7 +101,7 @@ Outcome Index(Interpreter& in, const CallSite& call) {
   return Text(std::string(1, text[static_cast<size_t>(at)]));
 }
 
-Outcome Slice(Interpreter&, const CallSite& call) {
+Outcome TextSlice(Interpreter&, const CallSite& call) {
   if (call.args.empty() || !call.args[0].string()) return NotMine();
   const std::string& text = call.args[0].arg.text;
   const auto size = static_cast<int64_t>(text.size());
@@ -135,7 +135,7 @@ Outcome Strip(Interpreter&, const CallSite& call) {
   return Text(first == std::string::npos || first >= last ? "" : text.substr(first, last - first));
 }
 
-Outcome Split(Interpreter& in, const CallSite& call) {
+Outcome TextSplit(Interpreter& in, const CallSite& call) {
   if (!IsText(call, 2) || !call.args[1].string() || call.args[1].arg.text.empty()) return NotMine();
   std::vector<Item> parts;
   const std::string &text = call.args[0].arg.text, &by = call.args[1].arg.text;
@@ -185,17 +185,17 @@ Outcome ToInt(Interpreter& in, const CallSite& call) {
 void AddTextBuiltins(BuiltinTable& table) {
   table.Add("aten::str", ToText);
   table.Add("aten::format", Format);
-  table.Add("aten::len", Length);
-  table.Add("aten::add", Concat);
+  table.Add("aten::len", TextLength);
+  table.Add("aten::add", TextConcat);
   for (const char* op : {"aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"})
     table.Add(op, Compare);
   for (const char* op : {"aten::find", "aten::startswith", "aten::endswith", "aten::__contains__"})
     table.Add(op, Find);
   table.Add("aten::__getitem__", Index);
-  table.Add("aten::slice", Slice);
+  table.Add("aten::slice", TextSlice);
   for (const char* op : {"aten::lower", "aten::upper"}) table.Add(op, Case);
   for (const char* op : {"aten::strip", "aten::lstrip", "aten::rstrip"}) table.Add(op, Strip);
-  table.Add("aten::split", Split);
+  table.Add("aten::split", TextSplit);
   table.Add("aten::join", JoinTexts);
   table.Add("aten::replace", Replace);
   table.Add("aten::ord", Ord);

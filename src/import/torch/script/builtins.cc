@@ -6,7 +6,7 @@
 namespace tern::torch::script {
 namespace {
 
-constexpr int kMaxDepth = 50;
+constexpr int kMaxItemDepth = 50;
 constexpr int64_t kMaxValues = 1 << 21;  // of all lists in one argument
 
 bool HasSequence(const std::vector<Item>& args) {
@@ -112,7 +112,7 @@ Result<Arg> ArgOf(const Interpreter& in, const Item& item, int64_t& left, int de
   if (--left < 0) return in.NotYet("an argument contains more than ", kMaxValues, " values");
   if (item.Is(Item::Kind::kArg)) return item.arg;
   if (item.Is(Item::Kind::kEnum)) return ArgOf(in, item.cell->items[0], left, depth);
-  if (item.list_or_tuple() && !item.cell->sequence && depth < kMaxDepth) {
+  if (item.list_or_tuple() && !item.cell->sequence && depth < kMaxItemDepth) {
     std::vector<Arg> items;
     for (const Item& part : item.cell->items) {
       TERN_ASSIGN(Arg arg, ArgOf(in, part, left, depth + 1));

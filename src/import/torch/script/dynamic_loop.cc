@@ -9,8 +9,6 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Item::Kind;
-
 constexpr int kMaxRounds = 12;
 
 std::string CellKey(size_t i) { return StrCat("#", i); }
@@ -168,18 +166,18 @@ Item DynamicLoop::Replace(const Frozen& start, const std::string& key, Value* Le
   const auto found = leaves_.find(key);
   if (found != leaves_.end()) {
     const Leaf& leaf = found->second;
-    return LeafItem(in_, leaf.start.item.Is(Kind::kUninitialized) ? leaf.end : leaf.start, leaf.*by);
+    return LeafItem(in_, leaf.start.item.Is(Item::Kind::kUninitialized) ? leaf.end : leaf.start, leaf.*by);
   }
   if (!start.container() || !Changes(key)) return start.item;
   Item made = in_.heap.Make(start.item.kind, start.item.cell->type);
   for (size_t i = 0; i < start.items.size(); ++i) {
     Item part = Replace(start.items[i], StrCat(key, "/", i), by);
-    if (start.item.Is(Kind::kObject))
+    if (start.item.Is(Item::Kind::kObject))
       made.cell->attributes[start.keys[i].arg.text] = std::move(part);
     else
       made.cell->items.push_back(std::move(part));
   }
-  if (start.item.Is(Kind::kDict)) made.cell->keys = start.keys;
+  if (start.item.Is(Item::Kind::kDict)) made.cell->keys = start.keys;
   made.cell->path = start.item.cell->path;
   return made;
 }
@@ -226,27 +224,28 @@ Status DynamicLoop::AddLeaf(const std::string& key, const Frozen& start, const F
 Status DynamicLoop::Compare(const Frozen& start, const Frozen& end, const std::string& key) {
   const auto found = leaves_.find(key);
   if (found != leaves_.end()) {
-    const bool list = start.item.Is(Kind::kList);
-    const bool fits = list ? end.item.Is(Kind::kList)
+    const bool list = start.item.Is(Item::Kind::kList);
+    const bool fits = list ? end.item.Is(Item::Kind::kList)
                            : end.item.tensor() == found->second.end.item.tensor() && IsValue(end);
     if (!fits) return in_.NotYet("a variable of a loop becomes ", end.item.Describe());
     return SetOutput(found->second, end);
   }
-  if (end.item.Is(Kind::kConflict)) return in_.NotYet("a variable of a loop ", end.item.text);
+  if (end.item.Is(Item::Kind::kConflict)) return in_.NotYet("a variable of a loop ", end.item.text);
   if (!start.container() && SameLeaf(start, end)) return {};
-  const bool known = start.item.Is(Kind::kUninitialized) || (start.item.tensor() && end.item.tensor()) ||
+  const bool known = start.item.Is(Item::Kind::kUninitialized) ||
+                     (start.item.tensor() && end.item.tensor()) ||
                      (start.item.number() && end.item.number() && start.item.arg.kind == end.item.arg.kind);
-  if (known && end.item.Is(Kind::kUninitialized)) return {};
+  if (known && end.item.Is(Item::Kind::kUninitialized)) return {};
   if (known && IsValue(end)) return AddLeaf(key, start, end);
   const bool same_kind = start.container() && start.item.kind == end.item.kind;
-  if (same_kind && start.item.Is(Kind::kObject) && key[0] != '#')
+  if (same_kind && start.item.Is(Item::Kind::kObject) && key[0] != '#')
     return start.item.cell == end.item.cell ? Status() : in_.NotYet("a loop replaces an object");
   if (same_kind && !start.value && !end.value && start.items.size() == end.items.size()) {
     for (size_t i = 0; i < start.items.size(); ++i)
       TERN_TRY(Compare(start.items[i], end.items[i], StrCat(key, "/", i)));
     return {};
   }
-  if (same_kind && start.item.Is(Kind::kList)) {
+  if (same_kind && start.item.Is(Item::Kind::kList)) {
     for (const Frozen* list : {&start, &end})
       for (const Frozen& item : list->items)
         if (!item.item.tensor())

@@ -7,9 +7,7 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Expr::Kind;
-
-constexpr int kMaxDepth = 400;
+constexpr int kMaxExprDepth = 400;
 
 // Binary operators, from the weakest to the strongest. `not` is between `and` and the comparisons.
 constexpr std::array<std::array<std::string_view, 10>, 9> kOperators = {{
@@ -28,8 +26,8 @@ constexpr int kComparison = 2;
 }  // namespace
 
 Status ExprParser::Nesting::status() const {
-  if (parser_.depth_ <= kMaxDepth) return {};
-  return InvalidModel("line ", parser_.line(), ": the code is nested more than ", kMaxDepth, " deep");
+  if (parser_.depth_ <= kMaxExprDepth) return {};
+  return InvalidModel("line ", parser_.line(), ": the code is nested more than ", kMaxExprDepth, " deep");
 }
 
 Status ExprParser::Advance() {
@@ -63,7 +61,7 @@ Status ExprParser::Unexpected(std::string_view wanted) const {
   return InvalidModel("line ", line(), ": expected ", wanted, ", found ", found);
 }
 
-ExprPtr ExprParser::Make(Kind kind) const {
+ExprPtr ExprParser::Make(Expr::Kind kind) const {
   auto expr = std::make_unique<Expr>();
   expr->kind = kind;
   expr->line = line();
@@ -75,7 +73,7 @@ Result<ExprPtr> ExprParser::ParseExpr() {
   TERN_TRY(nesting.status());
   TERN_ASSIGN(ExprPtr value, ParseBinary(0));
   if (!IsWord("if")) return value;
-  ExprPtr ternary = Make(Kind::kTernary);
+  ExprPtr ternary = Make(Expr::Kind::kTernary);
   TERN_TRY(Advance());
   TERN_ASSIGN(ExprPtr condition, ParseBinary(0));
   if (!IsWord("else")) return Unexpected("'else'");
@@ -90,7 +88,7 @@ Result<ExprPtr> ExprParser::ParseExpr() {
 Result<ExprPtr> ExprParser::ParseExprs() {
   TERN_ASSIGN(ExprPtr first, ParseExpr());
   if (!IsSign(",")) return first;
-  ExprPtr tuple = Make(Kind::kTuple);
+  ExprPtr tuple = Make(Expr::Kind::kTuple);
   tuple->items.push_back(std::move(first));
   while (IsSign(",")) {
     TERN_TRY(Advance());
@@ -104,7 +102,7 @@ Result<ExprPtr> ExprParser::ParseExprs() {
 Result<ExprPtr> ExprParser::ParseTargets() {
   TERN_ASSIGN(ExprPtr first, ParsePostfix());
   if (!IsSign(",")) return first;
-  ExprPtr tuple = Make(Kind::kTuple);
+  ExprPtr tuple = Make(Expr::Kind::kTuple);
   tuple->items.push_back(std::move(first));
   while (IsSign(",")) {
     TERN_TRY(Advance());
@@ -140,7 +138,7 @@ Result<ExprPtr> ExprParser::ParseBinary(int level) {
   if (level == kComparison && IsWord("not")) {
     const Nesting nesting(*this);
     TERN_TRY(nesting.status());
-    ExprPtr negation = Make(Kind::kUnary);
+    ExprPtr negation = Make(Expr::Kind::kUnary);
     negation->text = "not";
     TERN_TRY(Advance());
     TERN_ASSIGN(ExprPtr operand, ParseBinary(level));
@@ -150,10 +148,10 @@ Result<ExprPtr> ExprParser::ParseBinary(int level) {
   TERN_ASSIGN(ExprPtr left, ParseBinary(level + 1));
   // A chain of operators makes a tree that leans to the left, so its length counts as depth.
   for (int length = 0;; ++length) {
-    ExprPtr binary = Make(Kind::kBinary);
+    ExprPtr binary = Make(Expr::Kind::kBinary);
     TERN_ASSIGN(binary->text, TakeOperator(level));
     if (binary->text.empty()) return left;
-    if (length >= kMaxDepth) return InvalidModel("line ", line(), ": an expression is too long");
+    if (length >= kMaxExprDepth) return InvalidModel("line ", line(), ": an expression is too long");
     TERN_ASSIGN(ExprPtr right, ParseBinary(level + 1));
     binary->items.push_back(std::move(left));
     binary->items.push_back(std::move(right));
@@ -165,16 +163,16 @@ Result<ExprPtr> ExprParser::ParseUnary() {
   if (!IsSign("-") && !IsSign("~") && !IsSign("+")) return ParsePostfix();
   const Nesting nesting(*this);
   TERN_TRY(nesting.status());
-  ExprPtr unary = Make(Kind::kUnary);
+  ExprPtr unary = Make(Expr::Kind::kUnary);
   unary->text = std::string(token_.text);
   TERN_TRY(Advance());
   TERN_ASSIGN(ExprPtr operand, ParseUnary());
   if (unary->text == "+") return operand;
-  if (unary->text == "-" && operand->kind == Kind::kInt) {
+  if (unary->text == "-" && operand->kind == Expr::Kind::kInt) {
     operand->number = static_cast<int64_t>(0 - static_cast<uint64_t>(operand->number));
     return operand;
   }
-  if (unary->text == "-" && operand->kind == Kind::kFloat) {
+  if (unary->text == "-" && operand->kind == Expr::Kind::kFloat) {
     operand->real = -operand->real;
     return operand;
   }
@@ -185,21 +183,21 @@ Result<ExprPtr> ExprParser::ParseUnary() {
 Result<ExprPtr> ExprParser::ParsePostfix() {
   TERN_ASSIGN(ExprPtr value, ParseAtom());
   for (int length = 0;; ++length) {
-    if (length >= kMaxDepth) return InvalidModel("line ", line(), ": an expression is too long");
+    if (length >= kMaxExprDepth) return InvalidModel("line ", line(), ": an expression is too long");
     ExprPtr next;
     if (IsSign(".")) {
-      next = Make(Kind::kAttribute);
+      next = Make(Expr::Kind::kAttribute);
       TERN_TRY(Advance());
       TERN_ASSIGN(next->text, TakeName());
       next->items.push_back(std::move(value));
     } else if (IsSign("[")) {
-      next = Make(Kind::kSubscript);
+      next = Make(Expr::Kind::kSubscript);
       TERN_TRY(Advance());
       next->items.push_back(std::move(value));
       TERN_ASSIGN(ExprPtr index, ParseSubscript());
       next->items.push_back(std::move(index));
     } else if (IsSign("(")) {
-      next = Make(Kind::kCall);
+      next = Make(Expr::Kind::kCall);
       TERN_TRY(Advance());
       next->items.push_back(std::move(value));
       TERN_TRY(ParseArguments(*next));
@@ -215,7 +213,7 @@ Status ExprParser::ParseArguments(Expr& call) {
     TERN_ASSIGN(ExprPtr argument, ParseExpr());
     TERN_ASSIGN(const bool keyword, Take("="));
     if (keyword) {
-      if (argument->kind != Kind::kName) return Unexpected("the name of a parameter before '='");
+      if (argument->kind != Expr::Kind::kName) return Unexpected("the name of a parameter before '='");
       TERN_ASSIGN(ExprPtr value, ParseExpr());
       call.keywords.emplace_back(argument->text, std::move(value));
     } else {
@@ -232,7 +230,7 @@ Result<ExprPtr> ExprParser::ParseSubscript() {
   std::vector<ExprPtr> indices;
   bool comma = false;
   while (!IsSign("]")) {
-    ExprPtr slice = Make(Kind::kSlice);
+    ExprPtr slice = Make(Expr::Kind::kSlice);
     bool colon = false;
     for (int part = 0; part < 3; ++part) {
       ExprPtr value;
@@ -252,7 +250,7 @@ Result<ExprPtr> ExprParser::ParseSubscript() {
       comma = true;
     }
   }
-  ExprPtr tuple = Make(Kind::kTuple);
+  ExprPtr tuple = Make(Expr::Kind::kTuple);
   TERN_TRY(Advance());
   if (indices.size() == 1 && !comma) return std::move(indices[0]);
   tuple->items = std::move(indices);
@@ -272,7 +270,7 @@ Status ExprParser::ParseItems(std::string_view close, Expr& into, bool& comma) {
 
 Result<ExprPtr> ExprParser::ParseBrackets() {
   const bool list = IsSign("[");
-  ExprPtr items = Make(list ? Kind::kList : Kind::kTuple);
+  ExprPtr items = Make(list ? Expr::Kind::kList : Expr::Kind::kTuple);
   TERN_TRY(Advance());
   bool comma = false;
   TERN_TRY(ParseItems(list ? "]" : ")", *items, comma));
@@ -281,7 +279,7 @@ Result<ExprPtr> ExprParser::ParseBrackets() {
 }
 
 Result<ExprPtr> ExprParser::ParseDict() {
-  ExprPtr dict = Make(Kind::kDict);
+  ExprPtr dict = Make(Expr::Kind::kDict);
   TERN_TRY(Advance());
   while (!IsSign("}")) {
     TERN_ASSIGN(ExprPtr key, ParseExpr());
@@ -296,13 +294,13 @@ Result<ExprPtr> ExprParser::ParseDict() {
 }
 
 Result<ExprPtr> ExprParser::ParseWord() {
-  ExprPtr word = Make(Kind::kName);
+  ExprPtr word = Make(Expr::Kind::kName);
   word->text = std::string(token_.text);
-  if (word->text == "None") word->kind = Kind::kNone;
-  if (word->text == "True" || word->text == "False") word->kind = Kind::kBool;
-  if (word->kind == Kind::kBool) word->number = word->text == "True";
+  if (word->text == "None") word->kind = Expr::Kind::kNone;
+  if (word->text == "True" || word->text == "False") word->kind = Expr::Kind::kBool;
+  if (word->kind == Expr::Kind::kBool) word->number = word->text == "True";
   if (word->text == "inf" || word->text == "nan") {
-    word->kind = Kind::kFloat;
+    word->kind = Expr::Kind::kFloat;
     word->real = word->text == "inf" ? std::numeric_limits<double>::infinity()
                                      : std::numeric_limits<double>::quiet_NaN();
   }
@@ -316,16 +314,16 @@ Result<ExprPtr> ExprParser::ParseAtom() {
   if (IsSign("(") || IsSign("[")) return ParseBrackets();
   if (IsSign("{")) return ParseDict();
   if (Is(Token::Kind::kName)) return ParseWord();
-  ExprPtr literal = Make(Kind::kInt);
+  ExprPtr literal = Make(Expr::Kind::kInt);
   if (IsSign("...")) {
-    literal->kind = Kind::kEllipsis;
+    literal->kind = Expr::Kind::kEllipsis;
   } else if (Is(Token::Kind::kInt)) {
     literal->number = token_.number;
   } else if (Is(Token::Kind::kFloat)) {
-    literal->kind = Kind::kFloat;
+    literal->kind = Expr::Kind::kFloat;
     literal->real = token_.real;
   } else if (Is(Token::Kind::kText)) {
-    literal->kind = Kind::kText;
+    literal->kind = Expr::Kind::kText;
     literal->text = token_.value;
   } else {
     return Unexpected("an expression");

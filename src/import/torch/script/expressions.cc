@@ -5,8 +5,6 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Expr::Kind;
-
 struct OperatorRow {
   std::string_view sign, op;
 };
@@ -27,42 +25,42 @@ Result<Item> Interpreter::Eval(const Expr& expr, Frame& frame) {
   const Nesting nesting(depth_);
   if (!nesting.ok()) return Bad("functions and blocks are nested too deep");
   switch (expr.kind) {
-    case Kind::kNone:
+    case Expr::Kind::kNone:
       return Item();
-    case Kind::kBool:
+    case Expr::Kind::kBool:
       return Item(Arg::Bool(expr.number != 0));
-    case Kind::kInt:
+    case Expr::Kind::kInt:
       return Item(Arg::Int(expr.number));
-    case Kind::kFloat:
+    case Expr::Kind::kFloat:
       return Item(Arg::Float(expr.real));
-    case Kind::kText:
+    case Expr::Kind::kText:
       return Item(Arg::String(expr.text));
-    case Kind::kName:
+    case Expr::Kind::kName:
       return EvalName(expr, frame);
-    case Kind::kAttribute:
+    case Expr::Kind::kAttribute:
       return EvalAttribute(expr, frame);
-    case Kind::kSubscript:
+    case Expr::Kind::kSubscript:
       return EvalSubscript(expr, frame);
-    case Kind::kCall:
+    case Expr::Kind::kCall:
       return EvalCall(expr, frame);
-    case Kind::kList:
-    case Kind::kTuple: {
+    case Expr::Kind::kList:
+    case Expr::Kind::kTuple: {
       std::vector<Item> items;
       for (const ExprPtr& e : expr.items) {
         TERN_ASSIGN(Item item, Eval(*e, frame));
         items.push_back(std::move(item));
       }
-      return expr.kind == Kind::kList ? NewList(std::move(items)) : NewTuple(std::move(items));
+      return expr.kind == Expr::Kind::kList ? NewList(std::move(items)) : NewTuple(std::move(items));
     }
-    case Kind::kDict:
+    case Expr::Kind::kDict:
       return EvalDict(expr, frame);
-    case Kind::kUnary:
-    case Kind::kBinary:
+    case Expr::Kind::kUnary:
+    case Expr::Kind::kBinary:
       return EvalOperator(expr, frame);
-    case Kind::kTernary:
+    case Expr::Kind::kTernary:
       return EvalTernary(expr, frame);
-    case Kind::kSlice:
-    case Kind::kEllipsis:
+    case Expr::Kind::kSlice:
+    case Expr::Kind::kEllipsis:
       break;
   }
   return Bad("an expression has no value");
@@ -88,7 +86,7 @@ Result<Item> Interpreter::EvalDict(const Expr& expr, Frame& frame) {
 
 Result<Item> Interpreter::EvalOperator(const Expr& expr, Frame& frame) {
   TERN_ASSIGN(const Item left, Eval(*expr.items[0], frame));
-  if (expr.kind == Kind::kUnary) {
+  if (expr.kind == Expr::Kind::kUnary) {
     const char* op = expr.text == "not" ? "aten::__not__"
                      : expr.text == "-" ? "aten::neg"
                                         : "aten::bitwise_not";
@@ -121,7 +119,7 @@ Result<Item> Interpreter::EvalTernary(const Expr& expr, Frame& frame) {
 Result<Item> Interpreter::EvalSubscript(const Expr& expr, Frame& frame) {
   TERN_ASSIGN(const Item container, Eval(*expr.items[0], frame));
   const Expr& index = *expr.items[1];
-  if (index.kind != Kind::kSlice) {
+  if (index.kind != Expr::Kind::kSlice) {
     TERN_ASSIGN(const Item at, Eval(index, frame));
     return CallOp({"aten::__getitem__", {container, at}, {}});
   }

@@ -7,9 +7,7 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Item::Kind;
-
-constexpr int kMaxDepth = 50;
+constexpr int kMaxFrozenDepth = 50;
 constexpr int64_t kMaxParts = 1 << 20;  // parts of a value that is copied
 constexpr int64_t kMaxZeros = 1 << 20;  // elements of a placeholder (see ZerosLike)
 
@@ -21,7 +19,7 @@ DType DTypeOf(const Arg& number) {
 // `left` is the number of parts that may still be copied. A part that occurs twice is copied twice.
 Result<Frozen> FreezeDeep(Interpreter& in, const Item& item, bool with_object, int64_t& left, int depth = 0) {
   if (--left < 0) return in.NotYet("a value contains more than ", kMaxParts, " values");
-  if (depth > kMaxDepth) return in.NotYet("a value is nested more than ", kMaxDepth, " deep");
+  if (depth > kMaxFrozenDepth) return in.NotYet("a value is nested more than ", kMaxFrozenDepth, " deep");
   Frozen frozen;
   frozen.item = item;
   if (item.tensor()) {
@@ -30,7 +28,7 @@ Result<Frozen> FreezeDeep(Interpreter& in, const Item& item, bool with_object, i
     TERN_TRY(Status(b.status()));
     return frozen;
   }
-  if (!frozen.container() || (item.Is(Kind::kObject) && !with_object)) return frozen;
+  if (!frozen.container() || (item.Is(Item::Kind::kObject) && !with_object)) return frozen;
   frozen.value = item.cell->sequence;
   frozen.keys = item.cell->keys;
   for (const Item& part : item.cell->items) {
@@ -63,7 +61,7 @@ bool AllTensors(const Frozen& list) {
 Item MakeContainer(Interpreter& in, const Frozen& like, std::vector<Item> items) {
   Cell* cell = in.heap.New(like.item.kind, like.item.cell->type);
   cell->path = like.item.cell->path;
-  if (like.item.Is(Kind::kObject)) {
+  if (like.item.Is(Item::Kind::kObject)) {
     for (size_t i = 0; i < items.size(); ++i) cell->attributes[like.keys[i].arg.text] = std::move(items[i]);
   } else {
     cell->keys = like.keys;
@@ -74,20 +72,20 @@ Item MakeContainer(Interpreter& in, const Frozen& like, std::vector<Item> items)
 
 }  // namespace
 
-Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, const Join& join) {
+Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, const MergeOne& merge_one) {
   const bool equal = !a.value && !b.value && a.items.size() == b.items.size();
   if (equal && SameKeys(a, b)) {
     std::vector<Item> items;
     for (size_t i = 0; i < a.items.size(); ++i) {
-      TERN_ASSIGN(Item merged, Merge(in, a.items[i], b.items[i], join));
+      TERN_ASSIGN(Item merged, Merge(in, a.items[i], b.items[i], merge_one));
       items.push_back(std::move(merged));
     }
     return MakeContainer(in, a, std::move(items));
   }
-  const bool sequences = a.item.Is(Kind::kList) && AllTensors(a) && AllTensors(b) &&
+  const bool sequences = a.item.Is(Item::Kind::kList) && AllTensors(a) && AllTensors(b) &&
                          (a.value || b.value || !a.items.empty() || !b.items.empty());
   if (!sequences) return Item::Conflict("has other contents in the two branches of a condition on tensors");
-  TERN_ASSIGN(Value * value, join(a, b));
+  TERN_ASSIGN(Value * value, merge_one(a, b));
   return LeafItem(in, a, value);
 }
 
@@ -103,8 +101,9 @@ Result<Frozen> FreezeCell(Interpreter& in, Cell* cell) {
 
 bool SameLeaf(const Frozen& a, const Frozen& b) {
   if (a.item.kind != b.item.kind) return false;
-  if (!a.item.Is(Kind::kArg)) {
-    if (a.item.Is(Kind::kEnum)) return a.item.cell->type == b.item.cell->type && a.item.text == b.item.text;
+  if (!a.item.Is(Item::Kind::kArg)) {
+    if (a.item.Is(Item::Kind::kEnum))
+      return a.item.cell->type == b.item.cell->type && a.item.text == b.item.text;
     return a.item.cell == b.item.cell && a.item.function == b.item.function && a.item.text == b.item.text;
   }
   const Arg &x = a.item.arg, &y = b.item.arg;
@@ -116,27 +115,27 @@ bool SameLeaf(const Frozen& a, const Frozen& b) {
          x.format == y.format;
 }
 
-Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const Join& join) {
-  if (a.item.Is(Kind::kConflict)) return a.item;
-  if (b.item.Is(Kind::kConflict)) return b.item;
+Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const MergeOne& merge_one) {
+  if (a.item.Is(Item::Kind::kConflict)) return a.item;
+  if (b.item.Is(Item::Kind::kConflict)) return b.item;
   if (!a.container() && SameLeaf(a, b)) return a.item;
-  if (a.item.Is(Kind::kUninitialized) || b.item.Is(Kind::kUninitialized))
+  if (a.item.Is(Item::Kind::kUninitialized) || b.item.Is(Item::Kind::kUninitialized))
     return Item::Conflict("has a value in only one branch of a condition on tensors");
   if (a.item.tensor() && b.item.tensor()) {
     if (a.value->type.dtype != b.value->type.dtype)
       return Item::Conflict(StrCat("is ", a.value->type.ToString(), " or ", b.value->type.ToString(),
                                    ", depending on a tensor"));
-    TERN_ASSIGN(Value * value, join(a, b));
+    TERN_ASSIGN(Value * value, merge_one(a, b));
     return LeafItem(in, a, value);
   }
   if (a.item.number() && b.item.number() && a.item.arg.kind == b.item.arg.kind) {
-    TERN_ASSIGN(Value * value, join(a, b));
+    TERN_ASSIGN(Value * value, merge_one(a, b));
     return LeafItem(in, a, value);
   }
   if (a.container() && a.item.kind == b.item.kind) {
     // Both branches refer to the same cell. MergeContents merges its contents for all its variables at once.
     if (a.item.cell == b.item.cell) return a.item;
-    if (!a.item.Is(Kind::kObject)) return MergeContents(in, a, b, join);
+    if (!a.item.Is(Item::Kind::kObject)) return MergeContents(in, a, b, merge_one);
   }
   return Item::Conflict(
       StrCat("is ", a.item.Describe(), " or ", b.item.Describe(), ", depending on a tensor"));
@@ -146,9 +145,10 @@ namespace {
 
 // `seen` contains the cells that were searched before, so that cycles and shared cells are searched once.
 bool HasConflictIn(const Item& item, std::set<const Cell*>& seen, int depth) {
-  if (item.Is(Kind::kConflict) || item.Is(Kind::kUninitialized)) return true;
-  if (!item.cell || item.Is(Kind::kFunction) || item.Is(Kind::kEnum) || depth > kMaxDepth) return false;
-  if (item.Is(Kind::kObject) && depth > 0) return false;
+  if (item.Is(Item::Kind::kConflict) || item.Is(Item::Kind::kUninitialized)) return true;
+  if (!item.cell || item.Is(Item::Kind::kFunction) || item.Is(Item::Kind::kEnum) || depth > kMaxFrozenDepth)
+    return false;
+  if (item.Is(Item::Kind::kObject) && depth > 0) return false;
   if (!seen.insert(item.cell).second) return false;
   for (const Item& part : item.cell->items)
     if (HasConflictIn(part, seen, depth + 1)) return true;
@@ -195,7 +195,7 @@ Result<Value*> LeafValue(const Frozen& leaf, const Frozen& other, Graph& graph) 
   Value* value = nullptr;
   if (leaf.item.number()) {
     value = ScalarValue(b, leaf.item.arg);
-  } else if (leaf.item.Is(Kind::kUninitialized)) {
+  } else if (leaf.item.Is(Item::Kind::kUninitialized)) {
     if (!other.item.number() && !other.item.tensor())
       return Unsupported("an uninitialized variable becomes ", other.item.Describe(), " in a loop");
     value = b.Const(

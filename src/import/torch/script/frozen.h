@@ -30,11 +30,11 @@ Result<Frozen> FreezeCell(Interpreter& in, Cell* cell);
 bool SameLeaf(const Frozen& a, const Frozen& b);
 
 // Joins two values that different branches compute.
-using Join = std::function<Result<Value*>(const Frozen& a, const Frozen& b)>;
+using MergeOne = std::function<Result<Value*>(const Frozen& a, const Frozen& b)>;
 // Returns the state after two branches. A part that cannot be merged becomes a kConflict.
-Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const Join& join);
+Result<Item> Merge(Interpreter& in, const Frozen& a, const Frozen& b, const MergeOne& merge_one);
 // Merges the contents of one cell, which both branches may have changed. Returns a new cell with them.
-Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, const Join& join);
+Result<Item> MergeContents(Interpreter& in, const Frozen& a, const Frozen& b, const MergeOne& merge_one);
 // Returns whether an item contains a kConflict or kUninitialized.
 bool HasConflict(const Item& item);
 

@@ -7,31 +7,31 @@
 namespace tern::torch::script {
 namespace {
 
-struct Row {
+struct GlobalRow {
   std::string_view module, name;
   Global kind;
 };
 
 constexpr std::array kGlobals = {
-    Row{"torch._utils", "_rebuild_tensor_v2", Global::kRebuildTensor},
-    Row{"torch._utils", "_rebuild_tensor", Global::kRebuildTensor},
-    Row{"torch._utils", "_rebuild_tensor_v3", Global::kRebuildTensorV3},
-    Row{"torch._utils", "_rebuild_parameter", Global::kFirstArgument},
-    Row{"torch._utils", "_rebuild_parameter_with_state", Global::kFirstArgument},
-    Row{"torch._utils", "_rebuild_qtensor", Global::kUnsupported},
-    Row{"torch._utils", "_rebuild_sparse_tensor", Global::kUnsupported},
-    Row{"torch._utils", "_rebuild_meta_tensor_no_storage", Global::kUnsupported},
-    Row{"torch.jit._pickle", "restore_type_tag", Global::kFirstArgument},
-    Row{"torch.jit._pickle", "build_intlist", Global::kFirstArgument},
-    Row{"torch.jit._pickle", "build_tensorlist", Global::kFirstArgument},
-    Row{"torch.jit._pickle", "build_doublelist", Global::kFirstArgument},
-    Row{"torch.jit._pickle", "build_boollist", Global::kFirstArgument},
-    Row{"torch.nn.parameter", "Parameter", Global::kFirstArgument},
-    Row{"collections", "OrderedDict", Global::kOrderedDict},
-    Row{"torch", "device", Global::kDevice},
-    Row{"torch", "Size", Global::kSize},
-    Row{"builtins", "complex", Global::kUnsupported},
-    Row{"__builtin__", "complex", Global::kUnsupported},
+    GlobalRow{"torch._utils", "_rebuild_tensor_v2", Global::kRebuildTensor},
+    GlobalRow{"torch._utils", "_rebuild_tensor", Global::kRebuildTensor},
+    GlobalRow{"torch._utils", "_rebuild_tensor_v3", Global::kRebuildTensorV3},
+    GlobalRow{"torch._utils", "_rebuild_parameter", Global::kFirstArgument},
+    GlobalRow{"torch._utils", "_rebuild_parameter_with_state", Global::kFirstArgument},
+    GlobalRow{"torch._utils", "_rebuild_qtensor", Global::kUnsupported},
+    GlobalRow{"torch._utils", "_rebuild_sparse_tensor", Global::kUnsupported},
+    GlobalRow{"torch._utils", "_rebuild_meta_tensor_no_storage", Global::kUnsupported},
+    GlobalRow{"torch.jit._pickle", "restore_type_tag", Global::kFirstArgument},
+    GlobalRow{"torch.jit._pickle", "build_intlist", Global::kFirstArgument},
+    GlobalRow{"torch.jit._pickle", "build_tensorlist", Global::kFirstArgument},
+    GlobalRow{"torch.jit._pickle", "build_doublelist", Global::kFirstArgument},
+    GlobalRow{"torch.jit._pickle", "build_boollist", Global::kFirstArgument},
+    GlobalRow{"torch.nn.parameter", "Parameter", Global::kFirstArgument},
+    GlobalRow{"collections", "OrderedDict", Global::kOrderedDict},
+    GlobalRow{"torch", "device", Global::kDevice},
+    GlobalRow{"torch", "Size", Global::kSize},
+    GlobalRow{"builtins", "complex", Global::kUnsupported},
+    GlobalRow{"__builtin__", "complex", Global::kUnsupported},
 };
 
 struct TypeRow {
@@ -61,7 +61,7 @@ constexpr std::array kTypes = {
 
 GlobalInfo LookUpGlobal(std::string_view module, std::string_view name) {
   if (module == "__torch__" || StartsWith(module, "__torch__.")) return {Global::kClass};
-  for (const Row& row : kGlobals)
+  for (const GlobalRow& row : kGlobals)
     if (row.module == module && row.name == name) return {row.kind};
   if (module == "torch.storage" && name == "UntypedStorage") return {Global::kStorage, DType::kU8};
   if (module != "torch" && module != "torch.storage") return {};

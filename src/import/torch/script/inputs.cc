@@ -7,9 +7,7 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Pickled::Kind;
-
-constexpr int kMaxDepth = 16;
+constexpr int kMaxInputDepth = 16;
 constexpr size_t kMaxListed = 1000;
 
 Shape SymbolicShape(const std::string& name, int rank) {
@@ -37,7 +35,7 @@ Result<KeywordItems> Inputs::Arguments(Interpreter& in, const Function& forward)
   for (size_t i = 1; i < forward.parameters.size(); ++i) {
     const Parameter& parameter = forward.parameters[i];
     const Pickled* example = Part(traced_, i - 1);
-    const bool none = example && example->Is(Kind::kNone);
+    const bool none = example && example->Is(Pickled::Kind::kNone);
     if (parameter.otherwise && !Given(parameter.name) && (!example || none)) continue;
     if (!parameter.type) return Unsupported("the parameter '", parameter.name, "' of forward has no type");
     TERN_ASSIGN(Item item, Make(in, parameter.name, *parameter.type, example, 0));
@@ -48,7 +46,8 @@ Result<KeywordItems> Inputs::Arguments(Interpreter& in, const Function& forward)
 
 Result<Item> Inputs::Make(Interpreter& in, const std::string& name, const Expr& type, const Pickled* example,
                           int depth) {
-  if (depth > kMaxDepth) return InvalidModel("the type of the parameter '", name, "' is nested too deep");
+  if (depth > kMaxInputDepth)
+    return InvalidModel("the type of the parameter '", name, "' is nested too deep");
   if (const std::string dotted = DottedName(type, {}); !dotted.empty()) {
     TERN_ASSIGN(const Class* named, in.code.FindClass(dotted));
     if (!named || named->base != "NamedTuple")
@@ -76,7 +75,7 @@ Result<Item> Inputs::MakeMany(Interpreter& in, const std::string& name, const Ex
   const std::string& outer = type.items[0]->text;
   const Expr& inner = *type.items[1];
   if (outer == "Optional") {
-    if (!Given(name) && (!example || example->Is(Kind::kNone))) {
+    if (!Given(name) && (!example || example->Is(Pickled::Kind::kNone))) {
       in.context.Warn(StrCat("the optional input '", name, "' is None; give its shape to make it an input"));
       return Item();
     }
@@ -135,7 +134,7 @@ Item Inputs::NewInput(const std::string& name, const Pickled* example) {
   auto given = given_.find(name);
   if (given == given_.end()) given = given_.find("");
   if (given != given_.end()) RefineType(type, given->second);
-  if (example && example->Is(Kind::kTensor)) {
+  if (example && example->Is(Pickled::Kind::kTensor)) {
     used_traced_ |= !type.shape.ranked;
     RefineType(type, FromExample(name, *example));
   }

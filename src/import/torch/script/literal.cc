@@ -6,7 +6,7 @@ namespace tern::torch::script {
 namespace {
 
 constexpr size_t kMaxNumbers = 1 << 20;
-constexpr size_t kMaxRank = 16;
+constexpr size_t kMaxLiteralRank = 16;
 
 // Appends all numbers of nested lists. The lists of one level must have the same length.
 Status Collect(Interpreter& in, const Item& data, size_t depth, Dims& dims, std::vector<Arg>& numbers) {
@@ -22,7 +22,7 @@ Status Collect(Interpreter& in, const Item& data, size_t depth, Dims& dims, std:
     return {};
   }
   const auto size = static_cast<int64_t>(data.cell->items.size());
-  if (data.cell->sequence || depth >= kMaxRank) return in.NotYet("torch.tensor of ", data.Describe());
+  if (data.cell->sequence || depth >= kMaxLiteralRank) return in.NotYet("torch.tensor of ", data.Describe());
   if (depth == dims.size()) {
     if (!numbers.empty()) return in.Bad("torch.tensor of lists of different lengths");
     dims.push_back(size);
@@ -47,7 +47,7 @@ Result<Item> LiteralTensor(Interpreter& in, const Item& data, const Item& dtype)
   Dims dims;
   std::vector<Arg> numbers;
   // The lengths of the first lists of each level are the dims. Collect checks the other lists.
-  for (const Item* at = &data; at->list_or_tuple() && dims.size() < kMaxRank;) {
+  for (const Item* at = &data; at->list_or_tuple() && dims.size() < kMaxLiteralRank;) {
     dims.push_back(static_cast<int64_t>(at->cell->items.size()));
     if (at->cell->items.empty()) break;
     at = &at->cell->items[0];

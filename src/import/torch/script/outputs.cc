@@ -7,9 +7,7 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Item::Kind;
-
-constexpr int kMaxDepth = 20;
+constexpr int kMaxOutputDepth = 20;
 constexpr size_t kMaxOutputs = 10000;
 
 struct Output {
@@ -22,7 +20,7 @@ class OutputCollector {
   explicit OutputCollector(Interpreter& in) : in_(in) {}
 
   Status Collect(const Item& item, const std::string& name, int depth) {
-    if (outputs.size() >= kMaxOutputs || depth > kMaxDepth)
+    if (outputs.size() >= kMaxOutputs || depth > kMaxOutputDepth)
       return Unsupported("forward returns more than ", kMaxOutputs, " values");
     if (item.none()) return {};
     if (item.tensor() || item.number()) {
@@ -32,12 +30,12 @@ class OutputCollector {
       outputs.push_back({name.empty() ? StrCat("output_", next_++) : name, value});
       return {};
     }
-    if (item.Is(Kind::kList) && item.cell->sequence) {
+    if (item.Is(Item::Kind::kList) && item.cell->sequence) {
       outputs.push_back({name.empty() ? StrCat("output_", next_++) : name, item.cell->sequence});
       return {};
     }
-    if (item.Is(Kind::kDict) || item.list_or_tuple()) return CollectParts(item, name, depth);
-    if (item.Is(Kind::kConflict)) return Unsupported("the result of forward ", item.text);
+    if (item.Is(Item::Kind::kDict) || item.list_or_tuple()) return CollectParts(item, name, depth);
+    if (item.Is(Item::Kind::kConflict)) return Unsupported("the result of forward ", item.text);
     return Unsupported("forward returns ", item.Describe(), ", but outputs are tensors");
   }
 
@@ -53,7 +51,8 @@ class OutputCollector {
     for (size_t i = 0; i < item.cell->items.size(); ++i) {
       std::string part = name.empty() ? "" : StrCat(prefix, i);
       if (type && i < type->fields.size()) part = prefix + type->fields[i]->target->text;
-      if (item.Is(Kind::kDict) && item.cell->keys[i].string()) part = prefix + item.cell->keys[i].arg.text;
+      if (item.Is(Item::Kind::kDict) && item.cell->keys[i].string())
+        part = prefix + item.cell->keys[i].arg.text;
       TERN_TRY(Collect(item.cell->items[i], part, depth + 1));
     }
     return {};

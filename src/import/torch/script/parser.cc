@@ -5,8 +5,6 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Statement::Kind;
-
 class Parser : private ExprParser {
  public:
   using ExprParser::ExprParser;
@@ -55,7 +53,7 @@ class Parser : private ExprParser {
         parsed->methods.push_back(std::move(method));
       } else {
         TERN_ASSIGN(auto field, ParseSimple());
-        if (field->kind != Kind::kPass) parsed->fields.push_back(std::move(field));
+        if (field->kind != Statement::Kind::kPass) parsed->fields.push_back(std::move(field));
       }
     }
     TERN_TRY(Advance());
@@ -124,7 +122,7 @@ class Parser : private ExprParser {
     return parameter;
   }
 
-  std::unique_ptr<Statement> Make(Kind kind) {
+  std::unique_ptr<Statement> Make(Statement::Kind kind) {
     auto statement = std::make_unique<Statement>();
     statement->kind = kind;
     statement->line = line();
@@ -137,7 +135,7 @@ class Parser : private ExprParser {
     if (IsWord("if")) return ParseIf();
     if (IsWord("for")) return ParseFor();
     if (IsWord("while")) {
-      auto statement = Make(Kind::kWhile);
+      auto statement = Make(Statement::Kind::kWhile);
       TERN_TRY(Advance());
       TERN_ASSIGN(statement->value, ParseExpr());
       TERN_ASSIGN(statement->body, ParseBlock());
@@ -145,7 +143,7 @@ class Parser : private ExprParser {
     }
     if (IsWord("with")) return ParseWith();
     if (IsWord("def")) {
-      auto statement = Make(Kind::kDef);
+      auto statement = Make(Statement::Kind::kDef);
       TERN_ASSIGN(statement->function, ParseFunction());
       return statement;
     }
@@ -153,7 +151,7 @@ class Parser : private ExprParser {
   }
 
   Result<std::unique_ptr<Statement>> ParseIf() {
-    auto statement = Make(Kind::kIf);
+    auto statement = Make(Statement::Kind::kIf);
     TERN_TRY(Advance());
     TERN_ASSIGN(statement->value, ParseExpr());
     TERN_ASSIGN(statement->body, ParseBlock());
@@ -170,7 +168,7 @@ class Parser : private ExprParser {
   }
 
   Result<std::unique_ptr<Statement>> ParseFor() {
-    auto statement = Make(Kind::kFor);
+    auto statement = Make(Statement::Kind::kFor);
     TERN_TRY(Advance());
     TERN_ASSIGN(statement->target, ParseTargets());
     if (!IsWord("in")) return Unexpected("'in'");
@@ -181,7 +179,7 @@ class Parser : private ExprParser {
   }
 
   Result<std::unique_ptr<Statement>> ParseWith() {
-    auto statement = Make(Kind::kWith);
+    auto statement = Make(Statement::Kind::kWith);
     TERN_TRY(Advance());
     TERN_ASSIGN(statement->value, ParseExpr());
     if (IsWord("as")) {
@@ -202,22 +200,23 @@ class Parser : private ExprParser {
   }
 
   Result<std::unique_ptr<Statement>> ParseLine() {
-    for (const auto& [word, kind] : {std::pair("pass", Kind::kPass), std::pair("break", Kind::kBreak),
-                                     std::pair("continue", Kind::kContinue)}) {
+    for (const auto& [word, kind] :
+         {std::pair("pass", Statement::Kind::kPass), std::pair("break", Statement::Kind::kBreak),
+          std::pair("continue", Statement::Kind::kContinue)}) {
       if (!IsWord(word)) continue;
       auto statement = Make(kind);
       TERN_TRY(Advance());
       return statement;
     }
     if (IsWord("return") || IsWord("raise")) {
-      auto statement = Make(IsWord("return") ? Kind::kReturn : Kind::kRaise);
+      auto statement = Make(IsWord("return") ? Statement::Kind::kReturn : Statement::Kind::kRaise);
       TERN_TRY(Advance());
       if (Is(Token::Kind::kNewline) || Is(Token::Kind::kEnd)) return statement;
       TERN_ASSIGN(statement->value, ParseExprs());
       return statement;
     }
     if (IsWord("assert")) {
-      auto statement = Make(Kind::kAssert);
+      auto statement = Make(Statement::Kind::kAssert);
       TERN_TRY(Advance());
       TERN_ASSIGN(statement->value, ParseExpr());
       TERN_ASSIGN(const bool message, Take(","));
@@ -230,17 +229,17 @@ class Parser : private ExprParser {
   }
 
   Result<std::unique_ptr<Statement>> ParseAssignment() {
-    auto statement = Make(Kind::kExpr);
+    auto statement = Make(Statement::Kind::kExpr);
     TERN_ASSIGN(statement->value, ParseExprs());
     TERN_ASSIGN(const bool typed, Take(":"));
     if (typed) {
-      statement->kind = Kind::kDeclare;
+      statement->kind = Statement::Kind::kDeclare;
       statement->target = std::move(statement->value);
       TERN_ASSIGN(statement->type, ParseExpr());
     }
     TERN_ASSIGN(const bool assigned, Take("="));
     if (!assigned) return statement;
-    statement->kind = Kind::kAssign;
+    statement->kind = Statement::Kind::kAssign;
     if (!typed) statement->target = std::move(statement->value);
     TERN_TRY(CheckTarget(*statement->target));
     TERN_ASSIGN(statement->value, ParseExprs());

@@ -7,8 +7,6 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Expr::Kind;
-
 // Parses a function with one statement and returns the unit.
 Result<Unit> ParseLine(const std::string& line) {
   return Parse(StrCat("def f(x: Tensor) -> Tensor:\n  ", line, "\n"));
@@ -34,7 +32,7 @@ TEST(Parser, ReadsClasses) {
   EXPECT_EQ(m.base, "Module");
   EXPECT_EQ(m.fields.size(), 4u);
   ASSERT_EQ(m.methods.size(), 1u);
-  EXPECT_EQ(m.methods[0]->parameters[1].otherwise->kind, Kind::kNone);
+  EXPECT_EQ(m.methods[0]->parameters[1].otherwise->kind, Expr::Kind::kNone);
   EXPECT_EQ(unit->classes[1]->base, "NamedTuple");
 }
 
@@ -56,8 +54,8 @@ TEST(Parser, ReadsTexts) {
 TEST(Parser, ReadsCalls) {
   const auto unit = ParseLine("return torch.zeros([2, n], dtype=6, layout=None)");
   const Expr& call = ValueOf(unit);
-  ASSERT_EQ(call.kind, Kind::kCall);
-  EXPECT_EQ(call.items[0]->kind, Kind::kAttribute);
+  ASSERT_EQ(call.kind, Expr::Kind::kCall);
+  EXPECT_EQ(call.items[0]->kind, Expr::Kind::kAttribute);
   ASSERT_EQ(call.keywords.size(), 2u);
   EXPECT_EQ(call.keywords[0].first, "dtype");
 }
@@ -67,7 +65,7 @@ TEST(Parser, ReadsTuplesAndSlices) {
   EXPECT_EQ(unpack->functions[0]->body[0]->target->items.size(), 2u);
   const auto one = ParseLine("a, = x");
   EXPECT_EQ(one->functions[0]->body[0]->target->items.size(), 1u);
-  EXPECT_EQ(ValueOf(ParseLine("return (x)[1:3]")).items[1]->kind, Kind::kSlice);
+  EXPECT_EQ(ValueOf(ParseLine("return (x)[1:3]")).items[1]->kind, Expr::Kind::kSlice);
   EXPECT_EQ(ValueOf(ParseLine("return (x,)")).items.size(), 1u);
 }
 

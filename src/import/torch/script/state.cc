@@ -6,9 +6,7 @@
 namespace tern::torch::script {
 namespace {
 
-using Kind = Pickled::Kind;
-
-constexpr int kMaxDepth = 200;
+constexpr int kMaxStateDepth = 200;
 constexpr size_t kMaxName = 4096;  // characters of an attribute's name
 
 std::string Under(const std::string& path, const std::string& name) {
@@ -38,21 +36,22 @@ Result<Tensor> Weights::Read(const Pickled& tensor, const std::string& folder) {
 }
 
 Result<Item> StateReader::Read(const Pickled& data, const std::string& path, int depth) {
-  if (depth > kMaxDepth) return InvalidModel("'", path, "' is nested more than ", kMaxDepth, " deep");
+  if (depth > kMaxStateDepth)
+    return InvalidModel("'", path, "' is nested more than ", kMaxStateDepth, " deep");
   switch (data.kind) {
-    case Kind::kNone:
+    case Pickled::Kind::kNone:
       return Item();
-    case Kind::kBool:
+    case Pickled::Kind::kBool:
       return Item(Arg::Bool(data.number != 0));
-    case Kind::kInt:
+    case Pickled::Kind::kInt:
       return Item(Arg::Int(data.number));
-    case Kind::kFloat:
+    case Pickled::Kind::kFloat:
       return Item(Arg::Float(data.real));
-    case Kind::kText:
+    case Pickled::Kind::kText:
       return Item(Arg::String(data.text));
-    case Kind::kDevice:
+    case Pickled::Kind::kDevice:
       return Item(Arg::Device("cpu"));
-    case Kind::kDType:
+    case Pickled::Kind::kDType:
       return Item(Arg::Type(data.dtype));
     default:
       break;
@@ -60,10 +59,10 @@ Result<Item> StateReader::Read(const Pickled& data, const std::string& path, int
   if (const auto found = done_.find(&data); found != done_.end()) return found->second;
   if (busy_[&data]) return InvalidModel("'", path, "' contains itself");
   busy_[&data] = true;
-  auto item = data.Is(Kind::kTensor)   ? ReadTensor(data, path)
-              : data.Is(Kind::kObject) ? ReadObject(data, path, depth)
-              : data.Is(Kind::kEnum)   ? ReadEnum(data)
-                                       : ReadContainer(data, path, depth);
+  auto item = data.Is(Pickled::Kind::kTensor)   ? ReadTensor(data, path)
+              : data.Is(Pickled::Kind::kObject) ? ReadObject(data, path, depth)
+              : data.Is(Pickled::Kind::kEnum)   ? ReadEnum(data)
+                                                : ReadContainer(data, path, depth);
   busy_[&data] = false;
   if (!item.ok()) return item;
   done_[&data] = *item;
@@ -71,12 +70,12 @@ Result<Item> StateReader::Read(const Pickled& data, const std::string& path, int
 }
 
 Result<Item> StateReader::ReadContainer(const Pickled& data, const std::string& path, int depth) {
-  const bool dict = data.Is(Kind::kDict);
-  if (!dict && !data.Is(Kind::kList) && !data.Is(Kind::kTuple))
+  const bool dict = data.Is(Pickled::Kind::kDict);
+  if (!dict && !data.Is(Pickled::Kind::kList) && !data.Is(Pickled::Kind::kTuple))
     return InvalidModel("'", path, "' is neither data nor a tensor");
-  Item item = in_.heap.Make(dict                   ? Item::Kind::kDict
-                            : data.Is(Kind::kList) ? Item::Kind::kList
-                                                   : Item::Kind::kTuple);
+  Item item = in_.heap.Make(dict                            ? Item::Kind::kDict
+                            : data.Is(Pickled::Kind::kList) ? Item::Kind::kList
+                                                            : Item::Kind::kTuple);
   for (size_t i = 0; i < data.items.size(); i += dict ? 2 : 1) {
     if (dict) {
       TERN_ASSIGN(Item key, Read(*data.items[i], path, depth + 1));
@@ -113,9 +112,10 @@ Result<Item> StateReader::ReadObject(const Pickled& data, const std::string& pat
     TERN_ASSIGN([[maybe_unused]] const Item none, in_.CallMethod(object, "__setstate__", {value}, {}));
     return object;
   }
-  if (!state.Is(Kind::kDict)) return InvalidModel("the state of '", path, "' is not a dict");
+  if (!state.Is(Pickled::Kind::kDict)) return InvalidModel("the state of '", path, "' is not a dict");
   for (size_t i = 0; i + 1 < state.items.size(); i += 2) {
-    if (!state.items[i]->Is(Kind::kText)) return InvalidModel("an attribute of '", path, "' has no name");
+    if (!state.items[i]->Is(Pickled::Kind::kText))
+      return InvalidModel("an attribute of '", path, "' has no name");
     const std::string& name = state.items[i]->text;
     if (name.size() > kMaxName)
       return InvalidModel("the name of an attribute of '", path, "' has ", name.size(), " characters");
@@ -136,9 +136,10 @@ Result<Item> StateReader::ReadEnum(const Pickled& data) {
     const Statement& field = *type->fields[i];
     if (!field.value) continue;
     const Expr& e = *field.value;
-    const bool same = (value.Is(Kind::kInt) && e.kind == Expr::Kind::kInt && e.number == value.number) ||
-                      (value.Is(Kind::kFloat) && e.kind == Expr::Kind::kFloat && e.real == value.real) ||
-                      (value.Is(Kind::kText) && e.kind == Expr::Kind::kText && e.text == value.text);
+    const bool same =
+        (value.Is(Pickled::Kind::kInt) && e.kind == Expr::Kind::kInt && e.number == value.number) ||
+        (value.Is(Pickled::Kind::kFloat) && e.kind == Expr::Kind::kFloat && e.real == value.real) ||
+        (value.Is(Pickled::Kind::kText) && e.kind == Expr::Kind::kText && e.text == value.text);
     if (!same) continue;
     Item member = in_.heap.Make(Item::Kind::kEnum, data.text);
     member.text = field.target->text;

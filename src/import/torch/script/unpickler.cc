@@ -291,7 +291,7 @@ Status Unpickler::Step(unsigned char opcode) {
   for (const auto part :
        {&Unpickler::Constant, &Unpickler::Container, &Unpickler::Memo, &Unpickler::Construct}) {
     Status status = (this->*part)(opcode);
-    if (status.code() != Code::kUnsupported || !status.message().empty()) return status;
+    if (status.code() != tern::Code::kUnsupported || !status.message().empty()) return status;
   }
   return Bad("the opcode ", static_cast<int>(opcode), " is not allowed");
 }

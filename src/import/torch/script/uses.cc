@@ -7,7 +7,7 @@
 namespace tern::torch::script {
 namespace {
 
-struct Row {
+struct UseRow {
   std::string_view op;
   size_t index;
   DType dtype;
@@ -16,32 +16,32 @@ struct Row {
 };
 
 constexpr std::array kRows = {
-    Row{"aten::embedding", 1, DType::kI64, 2, true},
-    Row{"aten::embedding_bag", 1, DType::kI64, 1, true},
-    Row{"aten::embedding_bag", 2, DType::kI64, 1, true},
-    Row{"aten::one_hot", 0, DType::kI64, 1, true},
-    Row{"aten::gather", 2, DType::kI64, 2, false},
-    Row{"aten::index_select", 2, DType::kI64, 1, false},
-    Row{"aten::masked_fill", 1, DType::kBool, 2, true},
-    Row{"aten::masked_select", 1, DType::kBool, 2, true},
-    Row{"aten::where", 0, DType::kBool, 2, false},
-    Row{"aten::logical_not", 0, DType::kBool, 2, false},
-    Row{"aten::__and__", 0, DType::kBool, 2, false},
-    Row{"aten::__or__", 0, DType::kBool, 2, false},
-    Row{"aten::bitwise_not", 0, DType::kBool, 2, false},
-    Row{"aten::lstm", 0, DType::kF32, 3, true},
-    Row{"aten::gru", 0, DType::kF32, 3, true},
-    Row{"aten::rnn_tanh", 0, DType::kF32, 3, true},
-    Row{"aten::rnn_relu", 0, DType::kF32, 3, true},
-    Row{"aten::layer_norm", 0, DType::kF32, 3, false},
-    Row{"aten::scaled_dot_product_attention", 0, DType::kF32, 4, false},
-    Row{"aten::bmm", 0, DType::kF32, 3, true},
-    Row{"aten::dim", 0, DType::kF32, 3, false},
-    Row{"aten::prelu", 0, DType::kF32, 4, false},
-    Row{"aten::pixel_shuffle", 0, DType::kF32, 4, true},
-    Row{"aten::instance_norm", 0, DType::kF32, 4, false},
-    Row{"aten::group_norm", 0, DType::kF32, 4, false},
-    Row{"aten::batch_norm", 0, DType::kF32, 4, false},
+    UseRow{"aten::embedding", 1, DType::kI64, 2, true},
+    UseRow{"aten::embedding_bag", 1, DType::kI64, 1, true},
+    UseRow{"aten::embedding_bag", 2, DType::kI64, 1, true},
+    UseRow{"aten::one_hot", 0, DType::kI64, 1, true},
+    UseRow{"aten::gather", 2, DType::kI64, 2, false},
+    UseRow{"aten::index_select", 2, DType::kI64, 1, false},
+    UseRow{"aten::masked_fill", 1, DType::kBool, 2, true},
+    UseRow{"aten::masked_select", 1, DType::kBool, 2, true},
+    UseRow{"aten::where", 0, DType::kBool, 2, false},
+    UseRow{"aten::logical_not", 0, DType::kBool, 2, false},
+    UseRow{"aten::__and__", 0, DType::kBool, 2, false},
+    UseRow{"aten::__or__", 0, DType::kBool, 2, false},
+    UseRow{"aten::bitwise_not", 0, DType::kBool, 2, false},
+    UseRow{"aten::lstm", 0, DType::kF32, 3, true},
+    UseRow{"aten::gru", 0, DType::kF32, 3, true},
+    UseRow{"aten::rnn_tanh", 0, DType::kF32, 3, true},
+    UseRow{"aten::rnn_relu", 0, DType::kF32, 3, true},
+    UseRow{"aten::layer_norm", 0, DType::kF32, 3, false},
+    UseRow{"aten::scaled_dot_product_attention", 0, DType::kF32, 4, false},
+    UseRow{"aten::bmm", 0, DType::kF32, 3, true},
+    UseRow{"aten::dim", 0, DType::kF32, 3, false},
+    UseRow{"aten::prelu", 0, DType::kF32, 4, false},
+    UseRow{"aten::pixel_shuffle", 0, DType::kF32, 4, true},
+    UseRow{"aten::instance_norm", 0, DType::kF32, 4, false},
+    UseRow{"aten::group_norm", 0, DType::kF32, 4, false},
+    UseRow{"aten::batch_norm", 0, DType::kF32, 4, false},
 };
 
 bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -101,7 +101,7 @@ Use WithWeights(const CallSite& call, Use use) {
 }
 
 Use TypeOfUse(const CallSite& call, size_t index) {
-  for (const Row& row : kRows)
+  for (const UseRow& row : kRows)
     if (row.op == call.op && row.index == index) return {row.dtype, row.rank, row.sure};
   if (Contains(call.op, "conv") && index == 0 && call.args.size() > 1 && RankOf(call.args[1]) > 2)
     return {DType::kF32, RankOf(call.args[1]), true};

@@ -49,10 +49,6 @@ std::string NumberName(int number) {
   return number == 0 ? "DT_INVALID" : StrCat(number);
 }
 
-std::string TypeName(DType dtype) {
-  std::string name = NumberName(NumberOfType(dtype)).substr(3);
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
-}
+std::string TypeName(DType dtype) { return LowerCase(NumberName(NumberOfType(dtype)).substr(3)); }
 
 }  // namespace tern::server::tfs
