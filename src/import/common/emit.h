@@ -29,7 +29,8 @@ class EmitBase {
   Value* Div(Value* x, Value* y) { return Binary("div", x, y); }
   Value* Unary(const char* kind, Value* x) { return b.Op("Unary", {x}, {{"kind", kind}}); }
   Value* Not(Value* x) { return Unary("not", x); }
-  Value* Cast(Value* x, DType to) { return x->type.dtype == to ? x : b.Op("Cast", {x}, {{"to", to}}); }
+  // Returns x itself if it is null, because it is an input that is absent.
+  Value* Cast(Value* x, DType to) { return !x || x->type.dtype == to ? x : b.Op("Cast", {x}, {{"to", to}}); }
   Value* Where(Value* condition, Value* x, Value* y) { return b.Op("Where", {condition, x, y}); }
   // Returns a scalar of x's element type.
   Value* Like(Value* x, double v) { return b.Scalar(x->type.dtype, v); }

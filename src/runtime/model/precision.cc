@@ -5,14 +5,6 @@
 
 namespace tern {
 
-std::optional<Precision> ParsePrecision(std::string_view name) {
-  if (name == "fp32") return Precision::kF32;
-  if (name == "fast") return Precision::kFast;
-  if (name == "bf16") return Precision::kBf16;
-  if (name == "auto") return Precision::kAuto;
-  return std::nullopt;
-}
-
 bool UsesBf16(Precision precision, const Target& target) {
   if (!kHasBf16Kernels) return false;
   return precision == Precision::kAuto ? target.fast_bf16() : precision == Precision::kBf16;

@@ -48,6 +48,18 @@ struct PostProcess {
   double score = 0, iou = 0, y = 1, x = 1, h = 1, w = 1;
 };
 
+// Returns an option that must be positive. It may be stored as a float.
+Result<int64_t> PositiveOf(LiteNode& n, const flexbuffers::Reference& option) {
+  if (option.IsFloat()) {
+    const double v = option.AsDouble();
+    if (!(v >= 1 && v <= INT32_MAX)) return n.Bad("an option is ", v, ", but must be positive");
+    return static_cast<int64_t>(v);
+  }
+  const int64_t v = option.AsInt64();
+  if (v < 1 || v > INT32_MAX) return n.Bad("an option is ", v, ", but must be positive");
+  return v;
+}
+
 Result<PostProcess> ReadOptions(LiteNode& n) {
   TERN_ASSIGN(const Buffer bytes, n.importer().context().model.CustomOptions(n.proto()));
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
@@ -58,16 +70,17 @@ Result<PostProcess> ReadOptions(LiteNode& n) {
   if (!root.IsMap()) return n.Bad("its options are not a map");
   const flexbuffers::Map map = root.AsMap();
   PostProcess p;
-  p.max_detections = map["max_detections"].AsInt64();
-  p.max_classes = map["max_classes_per_detection"].AsInt64();
-  if (!map["detections_per_class"].IsNull()) p.per_class = map["detections_per_class"].AsInt64();
-  p.regular = !map["use_regular_nms"].IsNull() && map["use_regular_nms"].AsBool();
-  p.classes = map["num_classes"].AsInt64();
+  TERN_ASSIGN(p.max_detections, PositiveOf(n, map["max_detections"]));
+  TERN_ASSIGN(p.max_classes, PositiveOf(n, map["max_classes_per_detection"]));
+  if (!map["detections_per_class"].IsNull()) {
+    TERN_ASSIGN(p.per_class, PositiveOf(n, map["detections_per_class"]));
+  }
+  const flexbuffers::Reference regular = map["use_regular_nms"];
+  p.regular = regular.IsFloat() ? regular.AsDouble() != 0 : regular.AsBool();
+  TERN_ASSIGN(p.classes, PositiveOf(n, map["num_classes"]));
   p.score = map["nms_score_threshold"].AsDouble(), p.iou = map["nms_iou_threshold"].AsDouble();
   p.y = map["y_scale"].AsDouble(), p.x = map["x_scale"].AsDouble(), p.h = map["h_scale"].AsDouble(),
   p.w = map["w_scale"].AsDouble();
-  for (int64_t v : {p.max_detections, p.max_classes, p.per_class, p.classes})
-    if (v < 1 || v > INT32_MAX) return n.Bad("an option is ", v, ", but must be positive");
   for (double v : {p.y, p.x, p.h, p.w})
     if (!(v > 0)) return n.Bad("a scale of the boxes is ", v, ", but must be positive");
   return p;
