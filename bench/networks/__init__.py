@@ -2,7 +2,7 @@
 
 import importlib
 
-FAMILIES = ("classic", "mobile", "branching", "parallel", "detectors", "large_images", "vision_transformers", "text", "sequence")
+FAMILIES = ("classic", "mobile", "branching", "parallel", "detectors", "large_images", "vision_transformers", "multiscale", "text", "sequence")
 
 
 def all_networks():

@@ -3,6 +3,7 @@
 growing. The other options add load that a server meets over time: isolated models, killed processes, canaries, evictions."""
 
 import argparse
+import concurrent.futures
 import contextlib
 import json
 import pathlib
@@ -24,8 +25,16 @@ STREAMS = [("http", "digits", []), ("grpc", "digits", []), ("http", "identity", 
 ISOLATED = [("http", "isolated", ["--shape", f"INPUT0={LARGE}"]), ("grpc", "isolated", [])]
 
 
-def capacity(server, args, protocol, model, extra):
-    return clients.tern_load(args.tern, getattr(server, protocol), model, "--concurrency", 8, *extra, protocol=protocol, seconds=args.seconds)["throughput"]
+def capacities(server, args, streams):
+    """Returns the requests/s of each stream while all of them send as fast as they can."""
+
+    def measure(stream):
+        protocol, model, extra = stream
+        return clients.tern_load(args.tern, getattr(server, protocol), model, "--concurrency", 8, *extra, protocol=protocol,
+                                 seconds=args.capacity_secs)["throughput"]
+
+    with concurrent.futures.ThreadPoolExecutor(len(streams)) as pool:
+        return list(pool.map(measure, streams))
 
 
 def start_load(server, args, folder, stream, rate):
@@ -48,10 +57,11 @@ def growth(samples):
 
 def soak(server, args, folder, streams, disturbing):
     """Returns the rates, the results of `tern load`, the resident memory in MB every few seconds, and what the disturbances did."""
-    rates = [args.share * capacity(server, args, *stream) / len(streams) for stream in streams]
-    loads = [start_load(server, args, folder, stream, rate) for stream, rate in zip(streams, rates)]
-    samples, begin = [], time.monotonic()
-    with disturbances.Running(server, disturbing) as running:
+    samples = []
+    with disturbances.Running(server, disturbing) as running:  # also while the capacity is measured, because disturbances take a part of it
+        rates = [args.share * rate for rate in capacities(server, args, streams)]
+        loads = [start_load(server, args, folder, stream, rate) for stream, rate in zip(streams, rates)]
+        begin = time.monotonic()
         while any(process.poll() is None for process, _ in loads):
             time.sleep(args.interval)
             server.check()
@@ -83,6 +93,7 @@ def parse():
     options.add(parser)
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--share", type=float, default=0.7, help="the load as a share of the capacity")
+    parser.add_argument("--capacity-secs", type=float, default=60, help="seconds for which the capacity is measured")
     parser.add_argument("--interval", type=float, default=10, help="seconds between two samples of the memory")
     parser.add_argument("--reload-secs", type=float, default=10, help="seconds between two loads of each model; 0: no reloads")
     parser.add_argument("--isolated", action="store_true", help="also send requests to a model in a process of its own")
