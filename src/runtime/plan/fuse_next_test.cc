@@ -12,7 +12,7 @@
 namespace tern {
 namespace {
 
-constexpr int64_t kChannels = 64;
+constexpr int64_t kFusedChannels = 64;
 
 // A graph that starts with a channels-last convolution of %x, for which a Winograd kernel is chosen. The
 // nodes of `tail` follow and write %y.
@@ -27,7 +27,7 @@ struct Net {
     auto graph = ParseGraph(StrCat("graph @g(%x: f32[", dims, "], %w: f32[64,64,3,3]) -> (", outputs,
                                    ") {\n  ", conv, "\n  ", tail, "\n}"));
     EXPECT_TRUE(graph.ok()) << graph.status().ToString();
-    (*graph)->InputToConstant((*graph)->inputs()[1], Noise({kChannels, kChannels, 3, 3}, 7));
+    (*graph)->InputToConstant((*graph)->inputs()[1], Noise({kFusedChannels, kFusedChannels, 3, 3}, 7));
     return std::move(*graph);
   }
 };
@@ -166,7 +166,7 @@ TEST(FuseNext, TheKernelThatFusesRuns) {
   SessionOptions options;
   options.target = KeepTarget(table);
   auto session = SessionOf(Net().Make(), options);
-  const auto got = session->Run(DatumList{Noise({1, 40, 40, kChannels}, 3)});
+  const auto got = session->Run(DatumList{Noise({1, 40, 40, kFusedChannels}, 3)});
   ASSERT_TRUE(got.ok()) << got.status().ToString();
   ASSERT_EQ(session->Steps().size(), 1u);
   EXPECT_EQ(session->Steps()[0].kernel, "test.both");
@@ -215,12 +215,12 @@ TEST(FuseNext, SavesTheMemoryOfTheIntermediateValue) {
   size_t arena[2];
   for (int i = 0; i < 2; ++i) {
     auto session = SessionOf((i ? unfused : net).Make());
-    ASSERT_TRUE(session->Run(DatumList{Noise({1, 40, 40, kChannels}, 3)}).ok());
+    ASSERT_TRUE(session->Run(DatumList{Noise({1, 40, 40, kFusedChannels}, 3)}).ok());
     arena[i] = session->Memory().arena;
   }
   // Without fusion, the pooled value may reuse the scratch memory of the convolution. So the difference can
   // be smaller than the intermediate value.
-  const size_t intermediate = 40 * 40 * kChannels * sizeof(float);
+  const size_t intermediate = 40 * 40 * kFusedChannels * sizeof(float);
   EXPECT_GE(arena[1], arena[0] + intermediate - intermediate / 4);
 }
 
