@@ -75,6 +75,9 @@ class GivenDims(CliTest):
         for option, meant in (("--rnadom", "--random"), ("--randon=1", "--random"), ("--inputs", "--input")):
             self.refused("run", "x.onnx", option, "1", says=[f"unknown option '{option.split('=')[0]}'; did you mean '{meant}'?", "tern run --help"])
         self.refused("serve", "--port", "1", says="did you mean '--http-port'?")
+        self.refused("serve", "--prot", "1", says="unknown option '--prot'; did you mean '--http-port'?")
+        self.refused("run", "--rnadom=1", says="unknown option '--rnadom'; did you mean '--random'?")  # not that MODEL is missing
+        self.refused("--verison", says="unknown option '--verison'; did you mean '--version'?; see tern --help")
         self.refused("bench", "x.onnx", "--qqqqqq", says="unknown option '--qqqqqq'; see tern bench --help")
         self.refused("bench", "x.onnx", "y.onnx", says="unexpected argument 'y.onnx'")
 
@@ -272,6 +275,21 @@ class Usage(CliTest):
         for word in ("bogus", "server"):
             self.refused(word, says=[f"unknown command '{word}'", "bench, convert, demo", "tern --help"])
         self.refused(says=["no command", "bench, convert"])
+
+    def test_a_mistyped_command_suggests_one(self):
+        for word, meant in (("sevre", "serve"), ("server", "serve"), ("rnu", "run"), ("inspct", "inspect")):
+            self.refused(word, "x.onnx", says=f"unknown command '{word}'; did you mean '{meant}'?; the commands are: bench")
+            self.refused("help", word, says=f"unknown command '{word}'; did you mean '{meant}'?")
+        self.assertNotIn("did you mean", self.refused("bogus").stderr)
+
+    def test_help_is_also_a_command(self):
+        for command in ([], ["run"], ["serve"]):
+            self.assertEqual(self.ok("help", *command).stdout, self.ok(*command, "--help").stdout)
+        self.assertEqual(self.ok("help", "help").stdout, self.ok("--help").stdout)
+
+    def test_help_marks_optional_arguments(self):
+        for command, usage in (("ops", "[OP]"), ("top", "[URL]"), ("rollout", "URL MODEL [ACTION]"), ("run", "MODEL")):
+            self.assertIn(f"\nUsage: tern {command} [OPTIONS] {usage}\n", self.ok(command, "--help").stdout)
 
     def test_numbers_that_are_none(self):
         self.refused("bench", "m.onnx", "--threads", "abc", says=["--threads", "'abc' is not an integer"])
