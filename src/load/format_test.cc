@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "load/input_types.h"
 #include "load/load.h"
 
@@ -175,6 +178,19 @@ TEST(Formats, RowsAreComplete) {
         << f.name << " is never recognised";
     EXPECT_NE(f.readable(), !f.advice.empty()) << f.name << " needs a reader or advice, not both";
   }
+}
+
+TEST(Load, ListsTheModelFilesOfAFolder) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "tern-test-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  for (const char* name : {"b.onnx", "a.tern", "net.prototxt", "net.caffemodel", "only.caffemodel",
+                           "config.pbtxt", ".hidden.onnx", "notes.txt", "w.pt"})
+    std::ofstream(folder + "/" + name) << "x";
+  fs::create_directory(folder + "/folder.onnx");
+  EXPECT_EQ(Join(ModelFilesIn(folder), " "), "a.tern b.onnx net.prototxt only.caffemodel");
+  EXPECT_TRUE(ModelFilesIn(folder + "/none").empty());
+  fs::remove_all(folder);
 }
 
 TEST(Formats, AMissingLibraryIsNamedWithTheFolder) {
