@@ -1,6 +1,14 @@
-"""Tests what `tern serve` says about folders in another layout than Triton's. Also tests several models on the command line."""
+"""Tests what `tern serve` says about folders in another layout than Triton's, models that cannot be loaded, and two signals. Also tests
+several models on the command line."""
 
-from serving import ServeTest, identity
+import signal
+import socket
+import time
+
+from serving import ServeTest, identity, wait_for
+from support import run
+
+PORTS = ("--address", "127.0.0.1", "--http-port", "0", "--grpc-port", "0", "--metrics-port", "0")
 
 
 class Folders(ServeTest):
@@ -67,3 +75,40 @@ class Folders(ServeTest):
 
     def test_help_shows_that_the_model_is_optional(self):
         self.assertIn("\nUsage: tern serve [OPTIONS] [MODEL...]\n", self.ok("serve", "--help").stdout)
+
+
+class Starts(ServeTest):
+    def test_an_error_of_the_start_is_printed_once(self):
+        for name in ("one", "two"):
+            (self.dir / f"{name}.onnx").write_bytes(b"no model")
+        done = self.refused("serve", self.dir / "one.onnx", self.dir / "two.onnx", *PORTS)
+        self.assertEqual(done.stderr.count("model 'one' cannot be loaded: the file is"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("the file is a text file"), 2, done.stderr)
+        self.assertNotIn("error: ", done.stderr)
+        root = self.repository({"id": (identity(), None)})
+        (root / "bad/1").mkdir(parents=True)
+        (root / "bad/1/model.onnx").write_bytes(b"no model")
+        done = self.refused("serve", "--repository", root, "--strict", *PORTS, says="model 'bad' cannot be loaded: the file is a text file")
+        self.assertEqual(done.stderr.count("the file is a text file"), 1, done.stderr)
+        text = self.serve("--repository", root).text()
+        self.assertIn("error: failed to load 'bad', version 1 is at UNAVAILABLE state: the file is a text file", text)
+        done = self.refused("serve", "--model", f"none={self.dir}/none.onnx", *PORTS)
+        self.assertEqual(done.stderr.count("does not exist"), 1, done.stderr)
+
+    def test_a_port_in_use_is_printed_once(self):
+        port = self.serve().ports["http"]
+        done = run("serve", "--http-port", port, "--address", "127.0.0.1", "--grpc-port", 0, "--metrics-port", 0)
+        self.assertEqual((done.returncode, done.stderr.count("in use")), (2, 1), done.stderr)
+
+    def test_two_signals_end_the_server_at_once(self):
+        server = self.serve("--exit-timeout-secs", "60")
+        with socket.create_connection(("127.0.0.1", server.ports["http"])) as client:
+            client.sendall(b"POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            time.sleep(0.2)  # until the server has read the start of the request
+            server.process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+            self.assertIsNone(server.process.poll(), server.text())
+            server.process.send_signal(signal.SIGINT)
+            wait_for(lambda: server.process.poll() is not None, 30)
+        self.assertEqual(server.process.returncode, 1)
+        self.assertTrue(server.text().endswith("tern: second signal\n"), server.text())
