@@ -1,11 +1,14 @@
-"""Tests what `tern serve` says about folders in another layout than Triton's, models that cannot be loaded, and two signals. Also tests
-several models on the command line."""
+"""Tests what `tern serve` says about folders in another layout than Triton's, models that cannot be loaded, and wrong requests. Also tests several models on
+the command line."""
 
+import json
 import signal
 import socket
 import time
 
-from serving import ServeTest, identity, wait_for
+import numpy as np
+
+from serving import SIMPLE_CONFIG, ServeTest, identity, infer_body, simple, wait_for
 from support import run
 
 PORTS = ("--address", "127.0.0.1", "--http-port", "0", "--grpc-port", "0", "--metrics-port", "0")
@@ -112,3 +115,34 @@ class Starts(ServeTest):
             wait_for(lambda: server.process.poll() is not None, 30)
         self.assertEqual(server.process.returncode, 1)
         self.assertTrue(server.text().endswith("tern: second signal\n"), server.text())
+
+
+class Requests(ServeTest):
+    def infer(self, server, model, items):
+        status, answer = server.json("POST", f"/v2/models/{model}/infer", infer_body("x", np.zeros((items, 3), np.float32)))
+        return status, answer.get("error", "")
+
+    def test_more_items_than_a_batch(self):
+        server = self.serve("--model", f"id={self.save(identity())}")
+        self.assertEqual(self.infer(server, "id", 4)[0], 200)
+        status, error = self.infer(server, "id", 5)
+        self.assertEqual(status, 400)
+        self.assertIn("batch-size must be <= 4 for 'id', got 5; max_batch_size in the model's config.pbtxt raises the limit", error)
+
+    def test_max_batch_size_0_alone_is_completed(self):
+        """docs/guide/serving.md describes both configurations."""
+        off = 'max_batch_size: 0\ninput [ { name: "x" data_type: TYPE_FP32 dims: [ -1, -1 ] } ]'
+        server = self.serve("--repository", self.repository({"open": (identity(), "max_batch_size: 0"), "off": (identity(), off)}))
+        sizes = {name: server.json("GET", f"/v2/models/{name}/config")[1].get("max_batch_size", 0) for name in ("open", "off")}
+        self.assertEqual(sizes, {"open": 4, "off": 0})
+        self.assertEqual((self.infer(server, "open", 9)[0], self.infer(server, "off", 9)[0]), (400, 200))
+
+    def test_unknown_paths_name_the_right_requests(self):
+        server = self.serve("--repository", self.repository({"simple": (simple(), SIMPLE_CONFIG)}))
+        status, answer = server.json("GET", "/v2/models")
+        self.assertEqual((status, answer["error"]), (404, "Not Found; POST /v2/repository/index lists the models, GET /v2/models/NAME describes a model, "
+                                                          "POST /v2/models/NAME/infer runs it"))
+        status, answer = server.json("GET", "/v2/repository/index")
+        self.assertEqual((status, answer["error"]), (405, "Method Not Allowed; the method of this path is POST"))
+        status, _, data = server.call("GET", "/v2", port="metrics")
+        self.assertEqual((status, json.loads(data)["error"]), (404, "Not Found; this port serves only GET /metrics"))
