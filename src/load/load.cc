@@ -3,12 +3,24 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "load/foreign.h"
+
 namespace tern::load {
 namespace {
 
 Status NotReadable(const Source& source, const Format& format, const FormatTable& formats) {
   return Unsupported(source.folder ? "the folder is " : "the file is ", format.title, "; Tern reads ",
                      formats.Readable(), " models: ", format.advice);
+}
+
+// Files of PyTorch and other zip archives are unusable if their end is missing.
+Status CutOff(const Source& source) {
+  const std::string extension = std::filesystem::path(source.path).extension().string();
+  return InvalidModel("the file is cut off: ",
+                      extension == ".pt2" || extension == ".pt" ? extension + " files are zip archives"
+                                                                : "it starts as a zip archive",
+                      ", but the archive's directory is missing at the end of its ", source.bytes.size(),
+                      " bytes; copy or export it again");
 }
 
 Status CheckOptions(const LoadOptions& options, const Format& format) {
@@ -32,6 +44,8 @@ Result<Loaded> Read(const Source& source, const LoadOptions& options, const Form
   if (!source.folder && source.bytes.size() == 0) return InvalidModel("the file is empty");
   const Format* format = formats.Find(source);
   if (!format && source.folder) return NotAModel(source.path, formats);
+  if (IsCutZip(source.text()) && (!format || format->readable() || format->name == "zip"))
+    return CutOff(source);
   if (!format)
     return InvalidModel("the format is unknown: neither the contents nor the extension match; Tern reads ",
                         formats.Readable(), " models");

@@ -270,6 +270,20 @@ class Import(CliTest):
         self.assertIn("node 'm' (MatMul, onnx node #0)", done.stderr)
 
 
+class Files(CliTest):
+    def test_an_archive_that_is_cut_off(self):
+        whole = (ROOT / "tests/importers/torch/samples/encoder/model.pt2").read_bytes()
+        for size in (50, 1000, len(whole) // 2, len(whole) - 1):
+            path = self.dir / "cut.pt2"
+            path.write_bytes(whole[:size])
+            self.refused("inspect", path, says=[f"the file is cut off: .pt2 files are zip archives, but the archive's directory is missing at the end of its {size} "
+                                                "bytes", f"loading '{path}'"])
+
+    def test_unknown_files_list_the_extensions(self):
+        (self.dir / "x.bin").write_bytes(bytes(100))
+        self.refused("inspect", self.dir / "x.bin", says=["TorchScript (.pt) ", "torch.export (.pt2)"])
+
+
 class Usage(CliTest):
     def test_unknown_commands(self):
         for word in ("bogus", "server"):
