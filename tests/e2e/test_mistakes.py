@@ -283,6 +283,13 @@ class Files(CliTest):
         (self.dir / "x.bin").write_bytes(bytes(100))
         self.refused("inspect", self.dir / "x.bin", says=["TorchScript (.pt) ", "torch.export (.pt2)"])
 
+    def test_unknown_operators_name_the_page_about_them(self):
+        node = helper.make_node("Snake", ["x"], ["y"], name="s", domain="com.example")
+        model = make_model([node], {"x": (FLOAT, [2])}, {"y": (FLOAT, [2])})
+        model.opset_import.append(helper.make_opsetid("com.example", 1))
+        page = re.search(r"\S+\.md", self.refused("inspect", self.save(model), says="com.example.Snake x1 at 's'").stderr)
+        self.assertTrue((ROOT / page.group()).is_file(), page)
+
 
 class Usage(CliTest):
     def test_unknown_commands(self):
