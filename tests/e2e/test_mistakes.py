@@ -290,6 +290,11 @@ class Files(CliTest):
         page = re.search(r"\S+\.md", self.refused("inspect", self.save(model), says="com.example.Snake x1 at 's'").stderr)
         self.assertTrue((ROOT / page.group()).is_file(), page)
 
+    def test_quantize_takes_a_signature(self):
+        options = ("-o", self.dir / "q.tern", "--weights", "int8", "--signature", "other")
+        self.refused("quantize", self.save(mlp()[0]), *options, says="an ONNX model has no signatures")
+        self.refused("quantize", ROOT / "tests/importers/torch/samples/encoder/model.pt2", *options, says="'other'")
+
 
 class Usage(CliTest):
     def test_unknown_commands(self):
