@@ -317,6 +317,16 @@ class Usage(CliTest):
         for command, usage in (("ops", "[OP]"), ("top", "[URL]"), ("rollout", "URL MODEL [ACTION]"), ("run", "MODEL")):
             self.assertIn(f"\nUsage: tern {command} [OPTIONS] {usage}\n", self.ok(command, "--help").stdout)
 
+    def test_one_json_object_on_stdout(self):
+        path = self.save(mlp()[0])
+        done = self.ok("optimize", path, "--json", "--print-after", "all")
+        self.assertEqual(json.loads(done.stdout)["model"], str(path))
+        self.assertIn("// after clean\n", done.stderr)
+        self.assertIn("// after clean\n", self.ok("optimize", path, "--print-after", "all").stdout)
+        saved = self.json("demo", "--save", self.dir / "demo", "--json")
+        self.assertEqual(saved["folder"], str(self.dir / "demo"))
+        self.assertEqual(sorted(saved["files"]), sorted(file.name for file in (self.dir / "demo").iterdir()))
+
     def test_numbers_that_are_none(self):
         self.refused("bench", "m.onnx", "--threads", "abc", says=["--threads", "'abc' is not an integer"])
         self.refused("bench", "m.onnx", "--threads", 1025, says=["--threads", "1025", "0 and 1024"])
