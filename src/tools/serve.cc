@@ -34,7 +34,8 @@ class ServeTool : public Tool {
            "Every setting is a flag, an environment variable (--http-port: TERN_SERVE_HTTP_PORT) and a key of\n"
            "the --config file. A flag overrides an environment variable, which overrides the file.\n"
            "After SIGTERM or Ctrl-C, the server refuses new requests, answers the accepted ones and exits.\n"
-           "A second signal exits at once. SIGHUP opens the access log again.\n";
+           "A second signal exits at once. After SIGHUP, the server opens the access log and the audit log again,\n"
+           "and looks for changes of certificates and of the access file.\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
