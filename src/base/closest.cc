@@ -5,18 +5,20 @@
 namespace tern {
 
 size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t k = 0; k <= b.size(); ++k) row[k] = k;
+  // Rows of the table of distances between the first characters of `a` and those of `b`.
+  std::vector<size_t> row(b.size() + 1), last(b.size() + 1), before(b.size() + 1);
+  for (size_t k = 0; k <= b.size(); ++k) last[k] = k;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t before = row[0];
     row[0] = i;
     for (size_t k = 1; k <= b.size(); ++k) {
-      const size_t change = before + (a[i - 1] == b[k - 1] ? 0 : 1);
-      before = row[k];
-      row[k] = std::min({change, row[k] + 1, row[k - 1] + 1});
+      row[k] = std::min({last[k - 1] + (a[i - 1] == b[k - 1] ? 0 : 1), last[k] + 1, row[k - 1] + 1});
+      if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+        row[k] = std::min(row[k], before[k - 2] + 1);
     }
+    before.swap(last);
+    last.swap(row);
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
 const std::string* Closest(const std::string& name, const std::vector<std::string>& known) {

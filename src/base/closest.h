@@ -6,8 +6,8 @@
 
 namespace tern {
 
-// Returns the smallest number of insertions, deletions and replacements of one character that turn `a` into
-// `b`.
+// Returns the smallest number of changes that turn `a` into `b`. A change inserts, deletes or replaces one
+// character, or swaps two neighbours.
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // Returns the known name with the smallest distance from `name`, or null if all names are too different: more

@@ -9,6 +9,10 @@ TEST(Closest, CountsChanges) {
   EXPECT_EQ(EditDistance("", "ab"), 2u);
   EXPECT_EQ(EditDistance("softmax", "sofmax"), 1u);
   EXPECT_EQ(EditDistance("kitten", "sitting"), 3u);
+  EXPECT_EQ(EditDistance("sevre", "serve"), 1u);
+  EXPECT_EQ(EditDistance("ab", "ba"), 1u);
+  EXPECT_EQ(EditDistance("abcd", "badc"), 2u);
+  EXPECT_EQ(EditDistance("ca", "abc"), 3u);  // swapped characters are not changed again
 }
 
 TEST(Closest, IsTheNearestNameOrNone) {

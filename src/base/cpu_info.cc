@@ -44,13 +44,6 @@ std::vector<std::string> Features() {
 #undef TERN_FEATURE
   return out;
 }
-
-std::string BestIsa() {
-  if (__builtin_cpu_supports("avx512vnni")) return "avx512_vnni";
-  if (__builtin_cpu_supports("avx512bw")) return "avx512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
-  return __builtin_cpu_supports("sse4.2") ? "sse4.2" : "scalar";
-}
 #elif defined(__aarch64__)
 std::vector<std::string> Features() {
   const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
@@ -62,16 +55,14 @@ std::vector<std::string> Features() {
   if (first & HWCAP_SVE) out.push_back("sve");
   return out;
 }
-std::string BestIsa() { return "neon"; }
 #else
 std::vector<std::string> Features() { return {}; }
-std::string BestIsa() { return "scalar"; }
 #endif
 
 }  // namespace
 
 const CpuInfo& Cpu() {
-  static const CpuInfo info{ModelName(), Features(), BestIsa(), UsableCores(),
+  static const CpuInfo info{ModelName(), Features(), UsableCores(),
                             static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE)};
   return info;
 }

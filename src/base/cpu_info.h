@@ -10,8 +10,7 @@ namespace tern {
 struct CpuInfo {
   std::string model;                  // "Intel(R) Xeon(R) …"; empty if unknown
   std::vector<std::string> features;  // instruction sets of the CPU: sse4.2 avx avx2 fma avx512f … neon
-  std::string isa;  // the first that the CPU has: avx512_vnni, avx512, avx2, sse4.2, neon, scalar
-  int cores = 1;    // UsableCores()
+  int cores = 1;                      // UsableCores()
   int64_t memory_bytes = 0;
 };
 

@@ -13,6 +13,9 @@ bool IsTorchExport(std::string_view bytes);
 bool IsKeras(std::string_view bytes);
 bool IsNumpyArchive(std::string_view bytes);
 
+// Returns whether the bytes are the start of a zip archive, whose directory at the end is missing.
+bool IsCutZip(std::string_view bytes);
+
 // These formats are protobuf messages. They are recognised by their first fields.
 bool IsSavedModel(std::string_view bytes);
 bool IsMindSpore(std::string_view bytes);

@@ -55,9 +55,12 @@ const Format* FormatTable::Find(const Source& source) const {
 
 std::string FormatTable::Readable() const {
   std::vector<std::string> names;
-  for (const Format& f : rows_)
-    if (f.readable())
-      names.push_back(f.extensions.empty() ? f.name : StrCat(f.name, " (", Join(f.extensions, ", "), ")"));
+  for (const Format& f : rows_) {
+    if (!f.readable()) continue;
+    std::vector<std::string> extensions = f.extensions;
+    extensions.insert(extensions.end(), f.shared_extensions.begin(), f.shared_extensions.end());
+    names.push_back(extensions.empty() ? f.name : StrCat(f.name, " (", Join(extensions, ", "), ")"));
+  }
   std::sort(names.begin(), names.end());
   if (names.size() < 2) return Join(names, "");
   const std::string last = names.back();

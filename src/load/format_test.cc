@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "load/input_types.h"
 #include "load/load.h"
 
@@ -32,6 +35,11 @@ std::string NameOf(const std::string& bytes, const std::string& path = "") {
 // Returns the start of a zip archive: the local header of a file with this name.
 std::string Zip(const std::string& name) {
   return "PK\x03\x04"s + std::string(22, '\0') + static_cast<char>(name.size()) + "\0\0\0"s + name;
+}
+
+// Returns the record at the end of a zip archive.
+std::string ZipEnd(const std::string& comment = "") {
+  return "PK\x05\x06"s + std::string(16, '\0') + static_cast<char>(comment.size()) + "\0"s + comment;
 }
 
 // Returns a length-delimited protobuf field.
@@ -69,7 +77,19 @@ TEST(Foreign, ArchivesAreRecognisedByTheirFiles) {
   EXPECT_EQ(NameOf(Zip("serialized_exported_program.json") + Zip("archive/data.pkl")), "torch.export");
   ExpectMessage(Zip("model.weights.h5"), "a Keras model", "model.export");
   ExpectMessage(Zip("x.npy"), "a numpy archive", "--input");
-  ExpectMessage(Zip("readme.txt"), "a zip archive", "unpack");
+  ExpectMessage(Zip("readme.txt") + ZipEnd(), "a zip archive", "unpack");
+  ExpectMessage(Zip("readme.txt") + ZipEnd("a comment"), "a zip archive", "unpack");
+}
+
+TEST(Foreign, ArchivesWithoutTheirEndAreCutOff) {
+  const std::string whole = Zip("m/archive_format") + Zip("m/data/weights/w") + ZipEnd();
+  EXPECT_EQ(MessageOf(whole).find("cut off"), std::string::npos) << MessageOf(whole);
+  for (const size_t size : {size_t{30}, size_t{60}, whole.size() - 22, whole.size() - 1})
+    EXPECT_EQ(
+        MessageOf(whole.substr(0, size)),
+        StrCat("invalid model: the file is cut off: it starts as a zip archive, but the archive's directory "
+               "is missing at the end of its ",
+               size, " bytes; copy or export it again"));
 }
 
 TEST(InputTypes, AreTypesOfTensorsWithARank) {
@@ -168,6 +188,17 @@ TEST(Formats, ARowWithAReaderReplacesTheOneWithout) {
   EXPECT_EQ(table.Readable(), "TensorFlow Lite (.tflite)");
 }
 
+TEST(Formats, SharedExtensionsAreOnlyNamed) {
+  const auto read = [](const Source&, ReadContext&) -> Result<std::unique_ptr<Graph>> { return Status(); };
+  FormatTable table;
+  table.Add(
+      {.name = "a", .extensions = {".a"}, .shared_extensions = {".s"}, .magic = {{0, "A"}}, .read = read});
+  EXPECT_EQ(table.Readable(), "a (.a, .s)");
+  std::string bytes = "other bytes";
+  EXPECT_EQ(table.Find({"x.s", Buffer::Borrow(bytes.data(), bytes.size(), nullptr), false}), nullptr);
+  EXPECT_NE(Formats().Readable().find("TorchScript (.pt)"), std::string::npos) << Formats().Readable();
+}
+
 TEST(Formats, RowsAreComplete) {
   for (const Format& f : Formats().rows()) {
     EXPECT_FALSE(f.title.empty()) << f.name;
@@ -175,6 +206,19 @@ TEST(Formats, RowsAreComplete) {
         << f.name << " is never recognised";
     EXPECT_NE(f.readable(), !f.advice.empty()) << f.name << " needs a reader or advice, not both";
   }
+}
+
+TEST(Load, ListsTheModelFilesOfAFolder) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "tern-test-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  for (const char* name : {"b.onnx", "a.tern", "net.prototxt", "net.caffemodel", "only.caffemodel",
+                           "config.pbtxt", ".hidden.onnx", "notes.txt", "w.pt"})
+    std::ofstream(folder + "/" + name) << "x";
+  fs::create_directory(folder + "/folder.onnx");
+  EXPECT_EQ(Join(ModelFilesIn(folder), " "), "a.tern b.onnx net.prototxt only.caffemodel");
+  EXPECT_TRUE(ModelFilesIn(folder + "/none").empty());
+  fs::remove_all(folder);
 }
 
 TEST(Formats, AMissingLibraryIsNamedWithTheFolder) {

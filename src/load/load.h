@@ -24,6 +24,13 @@ Result<Loaded> LoadFile(const std::string& path, const LoadOptions& options = {}
 Result<Loaded> LoadBytes(const Buffer& bytes, const LoadOptions& options = {},
                          const FormatTable& formats = Formats());
 
+// Returns the sorted names of the model files in a folder, which have the extension of a format that Tern
+// reads. Leaves out the files for which BelongsToModel is true.
+std::vector<std::string> ModelFilesIn(const std::string& folder, const FormatTable& formats = Formats());
+// Returns whether a file with the extension of a model is part of another model: config.pbtxt, whose
+// extension TensorFlow graphs also have, or weights beside the file that describes their network.
+bool BelongsToModel(const std::string& path);
+
 // Returns the reader of a format for which Format::readable() is true. The first call loads the format's
 // library from the folder of libtern. If the library is not there, it is loaded from the library path. After
 // a failure, the next call tries again. Thread-safe.

@@ -65,6 +65,14 @@ bool IsTorchExport(std::string_view bytes) {
 bool IsKeras(std::string_view bytes) { return ZipContains(bytes, "model.weights.h5"); }
 bool IsNumpyArchive(std::string_view bytes) { return ZipContains(bytes, ".npy"); }
 
+// The directory ends with a record of 22 bytes and a comment of at most 65535 bytes.
+bool IsCutZip(std::string_view bytes) {
+  constexpr size_t kRecord = 22, kComment = 65535;
+  if (!StartsWith(bytes, "PK\x03\x04")) return false;
+  const std::string_view end = bytes.substr(bytes.size() - std::min(bytes.size(), kRecord + kComment));
+  return end.size() < kRecord || end.substr(0, end.size() - kRecord + 4).rfind("PK\x05\x06") == end.npos;
+}
+
 // A SavedModel starts with the schema version and contains a graph with the tag "serve".
 bool IsSavedModel(std::string_view bytes) {
   return StartsWith(bytes, "\x08\x01\x12") && Contains(bytes.substr(0, size_t{64} << 20), "\x22\x05serve");

@@ -55,6 +55,11 @@ void Args::OptionalPositional(const std::string& name, std::string& out, const s
   app_.add_option(name, out, doc)->option_text(" ");
 }
 
+void Args::OptionalPositional(const std::string& name, std::vector<std::string>& out,
+                              const std::string& doc) {
+  app_.add_option(name, out, doc)->option_text(" ");
+}
+
 void Args::Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc) {
   app_.add_option(name, out, doc)->required()->option_text(" ");
 }

@@ -31,6 +31,7 @@ class Args {
               const std::string& doc);
   void Positional(const std::string& name, std::string& out, const std::string& doc);
   void OptionalPositional(const std::string& name, std::string& out, const std::string& doc);
+  void OptionalPositional(const std::string& name, std::vector<std::string>& out, const std::string& doc);
   void Positional(const std::string& name, std::vector<std::string>& out, const std::string& doc);
   // Returns true if the option is on the command line.
   bool Given(const std::string& name) const;

@@ -17,10 +17,11 @@ namespace {
 class ConvertTool : public Tool {
  public:
   const char* name() const override { return "convert"; }
-  const char* summary() const override { return "convert a model between .onnx and .tern"; }
+  const char* summary() const override { return "convert a model of any format to .onnx or .tern"; }
   const char* examples() const override {
     return "  tern convert model.onnx -o model.tern\n"
            "  tern convert model.tern -o model.onnx\n"
+           "  tern convert program.pt2 -o program.onnx\n"
            "  tern convert model.onnx -o half.tern --precision fp16\n"
            "  tern convert big.onnx -o big2.onnx --external-data\n";
   }

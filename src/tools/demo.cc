@@ -14,6 +14,7 @@
 #include "tools/engine.h"
 #include "tools/timing.h"
 #include "tools/tool.h"
+#include "tools/units.h"
 
 namespace tern::tools {
 namespace {
@@ -108,16 +109,23 @@ void PrintJson(const std::vector<DemoAnswer>& answers) {
   fmt::print("{}\n", json.EndArray().EndObject().text());
 }
 
-Status Save(const std::string& folder) {
+Status Save(const std::string& folder, bool as_json) {
   TERN_TRY(data::MakeFolders(folder));
-  int written = 0;
+  std::vector<std::string> written;
   for (const EmbeddedFile& file : EmbeddedFiles()) {
     // Other commands use the other embedded files.
     if (!EndsWith(file.name, ".onnx") && !EndsWith(file.name, ".png")) continue;
     TERN_TRY(data::WriteFile(folder + "/" + file.name, file.bytes()));
-    ++written;
+    written.emplace_back(file.name);
   }
-  fmt::print("wrote {} files to {}\n", written, folder);
+  if (!as_json) {
+    fmt::print("wrote {} files to {}\n", written.size(), Printable(folder));
+    return {};
+  }
+  data::JsonWriter json;
+  json.BeginObject().Key("folder").Text(folder).Key("files").BeginArray();
+  for (const std::string& name : written) json.Text(name);
+  fmt::print("{}\n", json.EndArray().EndObject().text());
   return {};
 }
 
@@ -167,7 +175,7 @@ void PrintNext() {
 
 Result<int> DemoTool::Run(const Args&) {
   if (!save_.empty()) {
-    TERN_TRY(Save(save_));
+    TERN_TRY(Save(save_, json_));
     return 0;
   }
   TERN_ASSIGN(const auto pictures, Pictures());

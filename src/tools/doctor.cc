@@ -132,6 +132,9 @@ BuildFacts Facts() {
   return f;
 }
 
+// Returns the highest level of this machine, as a value of TERN_ISA.
+const char* BestIsa() { return cpu::HasAmx() ? "amx" : cpu::NameOf(cpu::BestSimd()); }
+
 bool UsesAmx() { return cpu::ActiveAmx() == cpu::AmxMode::kOn; }
 
 std::string RateText(const cpu::PeakRate& rate) {
@@ -169,7 +172,7 @@ void Print(const BuildFacts& f, const std::vector<Check>& checks, const std::opt
   const CpuInfo& cpu = Cpu();
   fmt::print("tern      {} ({}, {})\n", TERN_VERSION, TERN_BUILD_TYPE, TERN_COMPILER);
   fmt::print("cpu       {}\nfeatures  {}\nbest isa  {}\n", cpu.model.empty() ? "unknown" : cpu.model,
-             Join(cpu.features, " "), cpu.isa);
+             Join(cpu.features, " "), BestIsa());
   fmt::print("in use    {}{}{}\n", cpu::ActiveIsa(), UsesAmx() ? ", AMX" : "",
              cpu::ActiveBf16Products()
                  ? fmt::format(", bf16 dot products ({:.1f} times the rate of f32)", cpu::Bf16Gain())
@@ -198,7 +201,7 @@ void PrintJson(const BuildFacts& f, const std::vector<Check>& checks, const std:
       .Text(TERN_BUILD_TYPE)
       .Key("compiler")
       .Text(TERN_COMPILER);
-  json.Key("cpu").Text(cpu.model).Key("isa").Text(cpu.isa).Key("features").BeginArray();
+  json.Key("cpu").Text(cpu.model).Key("isa").Text(BestIsa()).Key("features").BeginArray();
   for (const std::string& feature : cpu.features) json.Text(feature);
   json.EndArray()
       .Key("simd")

@@ -25,6 +25,10 @@ static void Warn(const std::string& path, const std::vector<std::string>& texts)
 void ModelFlags::Declare(Args& args) {
   args.Option("--weights", weights_, "FILE",
               "the model's weights, for formats that keep them in a file of their own");
+  DeclareSignature(args);
+}
+
+void ModelFlags::DeclareSignature(Args& args) {
   args.Option("--signature", signature_, "NAME",
               "the signature to use, for formats with several (default: the model's default)");
 }

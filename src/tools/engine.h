@@ -17,6 +17,8 @@ namespace tern::tools {
 class ModelFlags {
  public:
   void Declare(Args& args);
+  // Only --signature, for commands whose --weights means something else.
+  void DeclareSignature(Args& args);
   // `threads` is the number of threads that copy weights. If it is 0, there is one per core.
   load::LoadOptions Options(int64_t threads = 0) const;
 

@@ -23,7 +23,7 @@ void LevelOption::Declare(Args& args) {
 void PrecisionOption::Declare(Args& args) {
   args.Choice(
       "--precision", name, {"fp32", "fast", "bf16", "auto"},
-      "precision of attention, and of matrix products and convolutions with constant weights (fp32); fast is fp32 with algorithms that round more; auto uses bf16 if its products are faster on this processor");
+      "precision of attention, and of matrix products, convolutions and recurrent layers with constant weights (fp32); fast is fp32 with algorithms that round more; auto uses bf16 if its products are faster on this processor");
 }
 
 void EngineFlags::Declare(Args& args, unsigned flags) {

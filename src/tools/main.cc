@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <map>
 
 #include "base/closest.h"
 #include "data/file.h"
@@ -56,62 +57,100 @@ int Finish(int code) {
   return kBadUsage;
 }
 
-// Prints only the names of positional arguments. By default, CLI11 appends "..." to an argument with
-// several values.
+// Prints required arguments without "...", which CLI11 appends to an argument with several values: commands
+// that read one model take several words to report the others.
 class HelpFormat : public CLI::Formatter {
  public:
-  std::string make_option_usage(const CLI::Option* option) const override { return option->get_name(true); }
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return option->get_required() ? option->get_name(true) : CLI::Formatter::make_option_usage(option);
+  }
 };
 
-std::string Names(const std::vector<std::unique_ptr<Tool>>& tools, const char* separator) {
+std::vector<std::string> CommandNames(const std::vector<std::unique_ptr<Tool>>& tools) {
   std::vector<std::string> names;
   for (const auto& tool : tools) names.emplace_back(tool->name());
-  return Join(names, separator);
+  return names;
 }
 
-bool IsCommand(const std::vector<std::unique_ptr<Tool>>& tools, const std::string& word) {
-  return std::any_of(tools.begin(), tools.end(), [&](const auto& tool) { return tool->name() == word; });
+std::string DidYouMean(const std::string& meant) {
+  return meant.empty() ? "" : StrCat("; did you mean '", meant, "'?");
+}
+
+// Returns the message about a word that is no command.
+std::string NoCommand(const std::string& word, const std::vector<std::string>& commands) {
+  const std::string* meant = Closest(word, commands);
+  const std::string what =
+      word.empty() ? "no command" : StrCat("unknown command '", word, "'", DidYouMean(meant ? *meant : ""));
+  return StrCat(what, "; the commands are: ", Join(commands, ", "), "; see tern --help");
 }
 
 // Returns the option of the command that the user probably meant by `name`, or "". It is an option with a
-// similar name, or an option whose last words are `name`, such as --http-port for --port.
+// similar name, or an option whose last words are similar to `name`, such as --http-port for --prot.
 std::string MeantOption(const CLI::App& command, const std::string& name) {
-  std::vector<std::string> known;
+  std::vector<std::string> known, ends;
+  std::map<std::string, std::string> with_end;  // the first option that ends so
   for (const CLI::Option* option : command.get_options())
-    for (const std::string& own : option->get_lnames()) known.push_back("--" + own);
-  const std::string* best = Closest(name, known);
-  if (best && EditDistance(name, *best) < 3) return *best;
-  for (const std::string& own : known)
-    if (name.size() > 3 && own.ends_with(name.substr(1))) return own;
-  return best ? *best : "";
+    for (const std::string& own : option->get_lnames()) {
+      known.push_back("--" + own);
+      for (size_t dash = own.find('-'); dash != std::string::npos; dash = own.find('-', dash + 1)) {
+        ends.push_back("-" + own.substr(dash));
+        with_end.emplace(ends.back(), known.back());
+      }
+    }
+  const std::string* whole = Closest(name, known);
+  const std::string* end = Closest(name, ends);
+  // The missing start of the name counts as one more change.
+  if (end && (!whole || EditDistance(name, *end) + 1 < EditDistance(name, *whole))) return with_end[*end];
+  return whole ? *whole : "";
+}
+
+// Returns the first of these words that has the form of an option, without its value, or "".
+std::string FirstOption(const std::vector<std::string>& words) {
+  const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() > 2 && StartsWith(word, "--");
+  });
+  return option == words.end() ? "" : option->substr(0, option->find('='));
+}
+
+const CLI::App& CommandOf(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.front();
 }
 
 // Returns the message about arguments that the command does not have.
-std::string Unexpected(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  const CLI::App& command = commands.empty() ? app : *commands.front();
+std::string Unexpected(const CLI::App& command) {
   const std::vector<std::string> words = command.remaining();
-  const auto option = std::find_if(words.begin(), words.end(),
-                                   [](const std::string& word) { return StartsWith(word, "--"); });
-  if (option == words.end())
+  const std::string option = FirstOption(words);
+  if (option.empty())
     return StrCat("unexpected argument", words.size() > 1 ? "s" : "", " '", Join(words, "', '"), "'");
-  const std::string name = option->substr(0, option->find('='));
-  const std::string meant = MeantOption(command, name);
-  return StrCat("unknown option '", name, "'", meant.empty() ? "" : StrCat("; did you mean '", meant, "'?"));
+  return StrCat("unknown option '", option, "'", DidYouMean(MeantOption(command, option)));
 }
 
-int Parse(CLI::App& app, int argc, char** argv) {
+// A mistyped option is the likely reason why an argument is missing, so it is reported instead.
+std::string ParseMessage(const CLI::App& command, const CLI::ParseError& error) {
+  const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  return extra || !FirstOption(command.remaining()).empty() ? Unexpected(command) : error.what();
+}
+
+int Parse(CLI::App& app, const std::vector<const char*>& args) {
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(args.size()), args.data());
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
-    Complain((extra ? Unexpected(app) : std::string(e.what())) + "; see tern " +
-             (argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "") + "--help");
+    Complain(StrCat(ParseMessage(CommandOf(app), e), "; see tern ",
+                    args[1][0] != '-' ? StrCat(args[1], " ") : "", "--help"));
     return kBadUsage;
   }
   return 0;
+}
+
+// `tern help` means `tern --help`, and `tern help COMMAND` means `tern COMMAND --help`.
+std::vector<const char*> Arguments(int argc, char** argv) {
+  constexpr std::string_view kHelp = "help";
+  if (argc < 2 || argv[1] != kHelp) return {argv, argv + argc};
+  if (argc == 2 || argv[2] == kHelp) return {argv[0], "--help"};
+  return {argv[0], argv[2], "--help"};
 }
 
 int Main(int argc, char** argv) {
@@ -123,8 +162,9 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", "tern " TERN_VERSION);
   int code = 0;
   const auto tools = AllTools();
+  const std::vector<std::string> commands = CommandNames(tools);
   app.add_flag_callback(
-      "--commands", [&] { throw CLI::CallForVersion(Names(tools, "\n"), 0); },
+      "--commands", [&] { throw CLI::CallForVersion(Join(commands, "\n"), 0); },
       "print the names of the commands, one per line");
   for (const auto& tool : tools) {
     CLI::App* sub = app.add_subcommand(tool->name(), tool->summary());
@@ -133,13 +173,14 @@ int Main(int argc, char** argv) {
     tool->Declare(args);
     sub->callback([&code, sub, t = tool.get()] { code = RunCommand(*t, Args(*sub)); });
   }
-  const std::string word = argc > 1 ? argv[1] : "";
-  if (word.empty() || (word[0] != '-' && !IsCommand(tools, word))) {
-    Complain(StrCat(word.empty() ? "no command" : StrCat("unknown command '", word, "'"),
-                    "; the commands are: ", Names(tools, ", "), "; see tern --help"));
+  const std::vector<const char*> words = Arguments(argc, argv);
+  const std::string word = words.size() > 1 ? words[1] : "";
+  if (word.empty() ||
+      (word[0] != '-' && std::find(commands.begin(), commands.end(), word) == commands.end())) {
+    Complain(NoCommand(word, commands));
     return kBadUsage;
   }
-  const int parsed = Parse(app, argc, argv);
+  const int parsed = Parse(app, words);
   return Finish(parsed ? parsed : code);
 }
 

@@ -57,8 +57,10 @@ void OptimizeTool::Declare(Args& args) {
   args.Option("--enable", enable_, "NAME", "also run this rule, which is off by default (repeatable)");
   args.Option("--only", only_, "NAME", "run only this rule, pass or group (repeatable)");
   args.Option("--stop-after", stop_after_, "STAGE", "stop after this stage (see tern passes)");
-  args.Option("--print-after", print_after_, "STAGE",
-              "print the graph as text after this stage, or after each stage if STAGE is 'all'");
+  args.Option(
+      "--print-after", print_after_, "STAGE",
+      "print the graph as text after this stage, or after each stage if STAGE is 'all'; with --json, on "
+      "standard error");
   args.Option("--why-not", why_not_, "RULE@NODE",
               "report why a rule does not apply at this node, or at any node if no node is given");
   args.Option("--html", html_, "FILE", "write a page with the graphs before and after, side by side");
@@ -91,7 +93,7 @@ Result<OptimizeOptions> OptimizeTool::Options() const {
     return NotFound("no stage is called '", print_after_, "'; the stages are: ", Join(stages, ", "));
   options.after_stage = [this](const std::string& stage, const Graph& graph) {
     if (stage == print_after_ || print_after_ == "all")
-      fmt::print("// after {}\n{}\n", stage, PrintGraph(graph));
+      fmt::print(json_ ? stderr : stdout, "// after {}\n{}\n", stage, PrintGraph(graph));
   };
   return options;
 }

@@ -56,6 +56,11 @@ double SavedBytes(const StepEvent& event) {
   return 2 * bf16_elements;
 }
 
+// Explains a column whose values seem to be wrong.
+constexpr const char* kAboveRoof =
+    "\n% roof above 100: the step's data came from a cache, which is faster than memory, or its algorithm "
+    "computes less than the direct one, such as Winograd's\n";
+
 struct Group {
   double ms = 0;
   int64_t calls = 0;
@@ -166,6 +171,7 @@ std::string ProfileTable(const Profile& p, int64_t max_rows) {
                             "% roof");
   double sum = 0;
   int64_t shown = 0;
+  bool above = false;
   for (const ProfiledNode& n : p.nodes) {
     if (max_rows > 0 && shown++ == max_rows) break;
     if (n.depth == 0) sum += n.ms;
@@ -176,8 +182,9 @@ std::string ProfileTable(const Profile& p, int64_t max_rows) {
                        n.cost ? fmt::format("{:.1f}", rate * 1e-9) : "?",
                        n.cost ? fmt::format("{:.1f}", n.PercentOfPeak(p.peak)) : "?",
                        n.cost ? fmt::format("{:.1f}", n.PercentOfRoof(p.peak)) : "?");
+    above |= n.PercentOfRoof(p.peak) > 100;
   }
-  return out;
+  return above ? out + kAboveRoof : out;
 }
 
 std::string ProfileJson(const std::string& model, const Profile& p, const Explanation* explanation) {

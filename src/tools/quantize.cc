@@ -49,6 +49,7 @@ class QuantizeTool : public Tool {
   bool symmetric_ = false, per_tensor_ = false, no_bias_ = false, equalize_ = false, json_ = false;
   bool layers_ = false, sensitivity_ = false, fastest_ = false;
   compress::StaticOptions options_;
+  ModelFlags model_flags_;
   WeightFlags weights_;
   SaveOptions out_;
   ShapeOptions shapes_;
@@ -56,6 +57,7 @@ class QuantizeTool : public Tool {
 
 void QuantizeTool::Declare(Args& args) {
   args.Positional("MODEL", model_, ModelHelp());
+  model_flags_.DeclareSignature(args);
   out_.Declare(args, "the file to write, .tern or .onnx");
   args.Option(
       "--calib", calib_, "DIR|FILE.npz",
@@ -165,8 +167,7 @@ Result<compress::Quantizer::Resume> QuantizeTool::ResumeFrom() const {
 Result<int> QuantizeTool::Run(const Args& args) {
   TERN_TRY(Check(args));
   TERN_ASSIGN(const data::ImageOptions pictures, PreprocessOf(preprocess_));
-  TERN_ASSIGN(std::unique_ptr<Graph> graph,
-              LoadModel(model_, {.threads = static_cast<int>(threads_)}, shapes_));
+  TERN_ASSIGN(std::unique_ptr<Graph> graph, LoadModel(model_, model_flags_.Options(threads_), shapes_));
   TERN_TRY(shapes_.Apply(*graph));
   std::unique_ptr<compress::Samples> samples;
   if (!calib_.empty()) {

@@ -1,9 +1,9 @@
 // tern serve: the inference server. server/main/setting_table.h lists its settings.
 #include <deque>
-#include <filesystem>
 
 #include "server/main/setting_table.h"
 #include "tools/embedded.h"
+#include "tools/serve_paths.h"
 #include "tools/server_library.h"
 #include "tools/tool.h"
 
@@ -25,16 +25,17 @@ class ServeTool : public Tool {
   const char* summary() const override { return "serve models over HTTP and gRPC (v2 protocol)"; }
   const char* examples() const override {
     return "  tern serve                                   # the built-in digits model\n"
-           "  tern serve resnet50.onnx                     # one model, as 'resnet50'\n"
+           "  tern serve resnet50.onnx bert.pt2            # models, as 'resnet50' and 'bert'\n"
            "  tern serve --model resnet=resnet50.onnx      # under another name\n"
-           "  tern serve --repository models               # a folder in Triton's layout\n"
+           "  tern serve models                            # a folder in Triton's layout: models/NAME/1/model.onnx\n"
            "  tern serve --repository models --model-control poll --log access.json\n"
            "  tern serve --config serve.yml                # the same settings as a file: http-port: 8080\n"
            "\n"
            "Every setting is a flag, an environment variable (--http-port: TERN_SERVE_HTTP_PORT) and a key of\n"
            "the --config file. A flag overrides an environment variable, which overrides the file.\n"
            "After SIGTERM or Ctrl-C, the server refuses new requests, answers the accepted ones and exits.\n"
-           "A second signal exits at once. SIGHUP opens the access log again.\n";
+           "A second signal exits at once. After SIGHUP, the server opens the access log and the audit log again,\n"
+           "and looks for changes of certificates and of the access file.\n";
   }
   void Declare(Args& args) override;
   Result<int> Run(const Args& args) override;
@@ -46,7 +47,8 @@ class ServeTool : public Tool {
   };
   // One per row of kServeSettings. It is a deque, because Args stores pointers to the elements.
   std::deque<Setting> settings_;
-  std::string config_, model_;
+  std::string config_;
+  std::vector<std::string> paths_;
 };
 
 std::string FlagNames(const SettingRow& row) {
@@ -57,7 +59,9 @@ std::string FlagNames(const SettingRow& row) {
 }
 
 void ServeTool::Declare(Args& args) {
-  args.OptionalPositional("MODEL", model_, "a model file or folder, served under its name without extension");
+  args.OptionalPositional("MODEL", paths_,
+                          "a model file or folder, served under its name without extension, or a folder in "
+                          "Triton's layout; without any model, the built-in one is served");
   for (const SettingRow& row : kServeSettings) {
     Setting& setting = settings_.emplace_back();
     args.Section(row.section);
@@ -68,22 +72,6 @@ void ServeTool::Declare(Args& args) {
   }
   args.Section("Running");
   args.Option("--config", config_, "FILE", "YAML file with any of these settings");
-}
-
-// Returns the file name without its extension. For ".", returns the name of the current folder.
-std::string NameOf(const std::string& model) {
-  std::error_code error;
-  const auto path = std::filesystem::absolute(model, error).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).stem().string();
-}
-
-// Returns the value of --model for a model without a name.
-Result<std::string> NamedModel(const std::string& model) {
-  const std::string name = NameOf(model);
-  if (name.find('=') != name.npos)
-    return InvalidArgument("the name '", name,
-                           "' of the model contains '='; choose another with --model NAME=PATH");
-  return StrCat(name, "=", model);
 }
 
 std::vector<server::BuiltinFile> Builtin() {
@@ -103,10 +91,8 @@ Result<int> ServeTool::Run(const Args& args) {
       command.flags.emplace_back(row.name, setting.flag ? "true" : "false");
     for (const std::string& value : setting.values) command.flags.emplace_back(row.name, value);
   }
-  if (!model_.empty()) {
-    TERN_ASSIGN(std::string named, NamedModel(model_));
-    command.flags.emplace_back("model", std::move(named));
-  }
+  TERN_ASSIGN(const auto settings, SettingsOfPaths(paths_));
+  command.flags.insert(command.flags.end(), settings.begin(), settings.end());
   if (!config_.empty()) command.flags.emplace_back("config", config_);
   command.builtin = Builtin();
   command.builtin_name = "digits";

@@ -79,7 +79,7 @@ void VerifyTool::Declare(Args& args) {
   model_flags_.Declare(args);
   args.Option(
       "--data", data_, "DIR",
-      "compare with the stored results in DIR; DIR contains input_K and output_K (.pb, .npy), or io.npz, or "
+      "compare with the stored results in DIR; DIR contains input_K and output_K (.pb, .npy, .npz), or io.npz, or "
       "sub-folders with such files");
   args.Option("--against", against_, "OTHER", "compare with the results of another model");
   args.Flag("--reference", reference_, "compare with the results of the reference evaluator");

@@ -319,6 +319,9 @@ class Others(CliTest):
         self.assertIn(best, self.ok("doctor", env={**os.environ, "TERN_ISA": best}).stdout)
         text = self.ok("doctor", env={**os.environ, "TERN_ISA": "base"}).stdout
         self.assertRegex(text, r"\nbest isa  \S+\nin use    (base|neon)\n")
+        highest = re.search(r"\nbest isa  (\S+)\n", text).group(1)
+        self.assertEqual(self.json("doctor", "--json", env={**os.environ, "TERN_ISA": highest})["isa"], highest)
+        self.ok("inspect", self.save(mlp()[0]), env={**os.environ, "TERN_ISA": highest})
         model = self.save(mlp()[0])
         done = run("run", model, "--random", "1", env={**os.environ, "TERN_ISA": "sse9"})
         self.assertEqual(done.returncode, 2)

@@ -75,6 +75,9 @@ class GivenDims(CliTest):
         for option, meant in (("--rnadom", "--random"), ("--randon=1", "--random"), ("--inputs", "--input")):
             self.refused("run", "x.onnx", option, "1", says=[f"unknown option '{option.split('=')[0]}'; did you mean '{meant}'?", "tern run --help"])
         self.refused("serve", "--port", "1", says="did you mean '--http-port'?")
+        self.refused("serve", "--prot", "1", says="unknown option '--prot'; did you mean '--http-port'?")
+        self.refused("run", "--rnadom=1", says="unknown option '--rnadom'; did you mean '--random'?")  # not that MODEL is missing
+        self.refused("--verison", says="unknown option '--verison'; did you mean '--version'?; see tern --help")
         self.refused("bench", "x.onnx", "--qqqqqq", says="unknown option '--qqqqqq'; see tern bench --help")
         self.refused("bench", "x.onnx", "y.onnx", says="unexpected argument 'y.onnx'")
 
@@ -267,11 +270,62 @@ class Import(CliTest):
         self.assertIn("node 'm' (MatMul, onnx node #0)", done.stderr)
 
 
+class Files(CliTest):
+    def test_an_archive_that_is_cut_off(self):
+        whole = (ROOT / "tests/importers/torch/samples/encoder/model.pt2").read_bytes()
+        for size in (50, 1000, len(whole) // 2, len(whole) - 1):
+            path = self.dir / "cut.pt2"
+            path.write_bytes(whole[:size])
+            self.refused("inspect", path, says=[f"the file is cut off: .pt2 files are zip archives, but the archive's directory is missing at the end of its {size} "
+                                                "bytes", f"loading '{path}'"])
+
+    def test_unknown_files_list_the_extensions(self):
+        (self.dir / "x.bin").write_bytes(bytes(100))
+        self.refused("inspect", self.dir / "x.bin", says=["TorchScript (.pt) ", "torch.export (.pt2)"])
+
+    def test_unknown_operators_name_the_page_about_them(self):
+        node = helper.make_node("Snake", ["x"], ["y"], name="s", domain="com.example")
+        model = make_model([node], {"x": (FLOAT, [2])}, {"y": (FLOAT, [2])})
+        model.opset_import.append(helper.make_opsetid("com.example", 1))
+        page = re.search(r"\S+\.md", self.refused("inspect", self.save(model), says="com.example.Snake x1 at 's'").stderr)
+        self.assertTrue((ROOT / page.group()).is_file(), page)
+
+    def test_quantize_takes_a_signature(self):
+        options = ("-o", self.dir / "q.tern", "--weights", "int8", "--signature", "other")
+        self.refused("quantize", self.save(mlp()[0]), *options, says="an ONNX model has no signatures")
+        self.refused("quantize", ROOT / "tests/importers/torch/samples/encoder/model.pt2", *options, says="'other'")
+
+
 class Usage(CliTest):
     def test_unknown_commands(self):
         for word in ("bogus", "server"):
             self.refused(word, says=[f"unknown command '{word}'", "bench, convert, demo", "tern --help"])
         self.refused(says=["no command", "bench, convert"])
+
+    def test_a_mistyped_command_suggests_one(self):
+        for word, meant in (("sevre", "serve"), ("server", "serve"), ("rnu", "run"), ("inspct", "inspect")):
+            self.refused(word, "x.onnx", says=f"unknown command '{word}'; did you mean '{meant}'?; the commands are: bench")
+            self.refused("help", word, says=f"unknown command '{word}'; did you mean '{meant}'?")
+        self.assertNotIn("did you mean", self.refused("bogus").stderr)
+
+    def test_help_is_also_a_command(self):
+        for command in ([], ["run"], ["serve"]):
+            self.assertEqual(self.ok("help", *command).stdout, self.ok(*command, "--help").stdout)
+        self.assertEqual(self.ok("help", "help").stdout, self.ok("--help").stdout)
+
+    def test_help_marks_optional_arguments(self):
+        for command, usage in (("ops", "[OP]"), ("top", "[URL]"), ("rollout", "URL MODEL [ACTION]"), ("run", "MODEL")):
+            self.assertIn(f"\nUsage: tern {command} [OPTIONS] {usage}\n", self.ok(command, "--help").stdout)
+
+    def test_one_json_object_on_stdout(self):
+        path = self.save(mlp()[0])
+        done = self.ok("optimize", path, "--json", "--print-after", "all")
+        self.assertEqual(json.loads(done.stdout)["model"], str(path))
+        self.assertIn("// after clean\n", done.stderr)
+        self.assertIn("// after clean\n", self.ok("optimize", path, "--print-after", "all").stdout)
+        saved = self.json("demo", "--save", self.dir / "demo", "--json")
+        self.assertEqual(saved["folder"], str(self.dir / "demo"))
+        self.assertEqual(sorted(saved["files"]), sorted(file.name for file in (self.dir / "demo").iterdir()))
 
     def test_numbers_that_are_none(self):
         self.refused("bench", "m.onnx", "--threads", "abc", says=["--threads", "'abc' is not an integer"])

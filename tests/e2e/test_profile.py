@@ -1,6 +1,7 @@
 """Tests tern profile: the table, the keys of its JSON, the HTML page and the trace."""
 
 import json
+import re
 import xml.etree.ElementTree as xml
 
 import numpy as np
@@ -38,7 +39,11 @@ class Profile(CliTest):
         page, trace = self.dir / "p.html", self.dir / "t.json"
         table = self.ok("profile", self.model, "--runs", "2", "--dim", "batch=32", "--html", page, "--trace", trace).stdout
         self.assertIn("second", table)
+        roofs = [float(line.split()[-1]) for line in table.splitlines() if re.match(r"first<&>|soft|second", line)]
+        self.assertEqual(len(roofs), 3)
+        self.assertEqual("% roof above 100: the step's data came from a cache" in table, max(roofs) > 100)
         text = page.read_text()
+        self.assertIn("above 100: the data came from a cache", text)
         chart = xml.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
         self.assertEqual(len([e for e in chart if e.tag == "circle"]), 3)
         self.assertIn("first&lt;&amp;&gt;", text)

@@ -22,6 +22,7 @@ Status UnsupportedOperators::status() const {
     text += StrCat("\n  ", name, " x", found.count, " at ", Join(found.places, ", "));
     if (static_cast<size_t>(found.count) > found.places.size()) text += ", …";
   }
+  text += "\n  docs/howto/custom_ops.md shows how to define or add an operator";
   return Unsupported(text);
 }
 

@@ -290,7 +290,9 @@ TEST(Mindir, ListsAllUnsupportedPrimitives) {
   m.Node("AllReduce", {"g:a"}, "g:b");
   m.Node("Custom", {"g:b"}, "g:c");
   m.Output("g:c");
-  ExpectError(m, "2 operator(s) that Tern does not support:\n  AllReduce x1 at 'b'\n  Custom x2 at 'a', 'c'");
+  ExpectError(m,
+              "2 operator(s) that Tern does not support:\n  AllReduce x1 at 'b'\n  Custom x2 at 'a', 'c'\n  "
+              "docs/howto/custom_ops.md shows how to define or add an operator");
 }
 
 TEST(Mindir, ChecksSizes) {

@@ -134,7 +134,9 @@ TEST_F(HttpTest, SettingsAndMetrics) {
   ASSERT_TRUE(only.ok());
   std::swap(server, *only);
   EXPECT_EQ(Send(Get("/metrics/")).status, 200);
-  EXPECT_EQ(Send(Get("/v2/health/live")).status, 404);
+  const TestReply other = Send(Get("/v2/health/live"));
+  EXPECT_EQ(other.status, 404);
+  EXPECT_EQ(other.body, R"({"error":"Not Found; this port serves only GET /metrics"})");
 }
 
 TEST_F(HttpTest, RecordsAndTraces) {
@@ -156,7 +158,11 @@ TEST_F(HttpTest, CorsAndBasePath) {
   options.cors_origin = "https://a.example";
   options.base_path = "/tern";
   Start();
-  EXPECT_EQ(Send(Get("/v2/health/live")).status, 404);
+  const TestReply missing = Send(Get("/v2/health/live"));
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_NE(missing.body.find("; GET /tern/v2/health/live tells whether the server runs, GET /tern/v2"),
+            std::string::npos)
+      << missing.body;
   const TestReply reply = Send(Get("/tern/v2/health/live"));
   EXPECT_EQ(reply.body, "{\"live\":true}");
   EXPECT_EQ(reply.Field("Access-Control-Allow-Origin"), "https://a.example");

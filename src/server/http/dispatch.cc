@@ -8,6 +8,7 @@
 #include "server/http/connection.h"
 #include "server/http/control_routes.h"
 #include "server/http/http_call.h"
+#include "server/http/route_hints.h"
 
 namespace tern::server {
 namespace {
@@ -50,10 +51,12 @@ void HttpConnection::Dispatch(Buffer bytes) {
   Route route = ParseRoute(target_, shared_->options.base_path);
   if (forbidden_) return ReplyNow(std::move(*forbidden_));
   const bool metrics = route.kind == RouteKind::kMetrics;
-  if (metrics ? !shared_->options.metrics : shared_->metrics_only) route.kind = RouteKind::kNotFound;
-  if (route.kind != RouteKind::kNotFound && route.kind != RouteKind::kBadTarget &&
-      !Allows(route.kind, head_.method)) {
-    HttpReply reply = ErrorReply(405, "Method Not Allowed");
+  if (metrics && !shared_->options.metrics) return ReplyNow(ErrorReply(404, MetricsElsewhereText()));
+  if (!metrics && shared_->metrics_only) return ReplyNow(ErrorReply(404, NoMetricsText()));
+  if (route.kind == RouteKind::kNotFound)
+    return ReplyNow(ErrorReply(404, NotFoundText(target_, shared_->options.base_path)));
+  if (route.kind != RouteKind::kBadTarget && !Allows(route.kind, head_.method)) {
+    HttpReply reply = ErrorReply(405, WrongMethodText(route.kind));
     reply.allow = AllowedMethods(route.kind);
     return ReplyNow(std::move(reply));
   }

@@ -112,7 +112,13 @@ TEST_F(MalformedTest, Framing) {
 TEST_F(MalformedTest, Routes) {
   Start();
   Check({
-      {"root", Get("/"), 404, "Not Found"},
+      {"root", Get("/"), 404,
+       "Not Found; GET /v2/health/ready tells whether the server takes requests, POST"},
+      {"models", Get("/v2/models"), 404,
+       "Not Found; POST /v2/repository/index lists the models, GET /v2/models/NAME describes a model, POST "
+       "/v2/models/NAME/infer runs it"},
+      {"no repository", Get("/v2/repository"), 404, "POST /v2/repository/models/NAME/load loads a model"},
+      {"no verb", Get("/v1/models/echo:run"), 404, "POST /v1/models/NAME:predict runs it"},
       {"no version", Get("/v3"), 404},
       {"unknown", Get("/v2/nothing"), 404},
       {"health", Get("/v2/health"), 404},
@@ -124,11 +130,12 @@ TEST_F(MalformedTest, Routes) {
       {"star", "GET * HTTP/1.1\r\nHost: x\r\n\r\n", 404},
       {"bad escape", Get("/v2/models/%zz/ready"), 400},
       {"cut escape", Get("/v2/models/echo%2"), 400},
-      {"wrong verb of infer", Get("/v2/models/echo/infer"), 405, "Method Not Allowed"},
+      {"wrong verb of infer", Get("/v2/models/echo/infer"), 405,
+       "Method Not Allowed; the method of this path is POST"},
       {"wrong verb of health", Post("/v2/health/live", ""), 405},
       {"delete", "DELETE /v2/models/echo HTTP/1.1\r\nHost: x\r\n\r\n", 405},
       {"odd verb", "BREW /v2 HTTP/1.1\r\nHost: x\r\n\r\n", 405},
-      {"metrics off", Get("/metrics"), 404},
+      {"metrics off", Get("/metrics"), 404, "metrics are on the metrics port"},
       {"unknown model", Post("/v2/models/none/infer", kSmall), 404,
        "Request for unknown model: 'none' is not found"},
       {"model with NUL", Post("/v2/models/%00/infer", kSmall), 404},

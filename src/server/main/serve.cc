@@ -9,7 +9,9 @@
 
 #include "data/file.h"
 #include "server/core/buffer_pool.h"
+#include "server/core/log.h"
 #include "server/main/private_folder.h"
+#include "server/main/repository_hints.h"
 #include "server/main/running_server.h"
 #include "server/main/signals.h"
 #include "server/main/start_lines.h"
@@ -116,6 +118,7 @@ Result<int> Serve(ServeOptions options, const ServeCommand& command) {
   RaiseFileLimit();
   TERN_ASSIGN(Builtin builtin, AddBuiltin(command, options));
   TERN_ASSIGN(std::unique_ptr<RunningServer> server, RunningServer::Start(options));
+  for (const std::string& hint : RepositoryHints(options.repository)) Log(LogLevel::kWarning, hint);
   if (WaitForModels(*server, signals)) {
     TERN_TRY(server->StartError());
     server->SetReady();

@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace tern::server {
+namespace {
+
+constexpr size_t kMaxFailures = 8;  // that one error lists
+
+// Returns why the last load of a model failed, or "".
+std::string FailureOf(const CatalogueEntry& entry) {
+  std::vector<std::string> reasons;
+  for (const auto& [number, version] : entry.versions)
+    if (version.state == ModelState::kUnavailable && !version.reason.empty())
+      reasons.push_back(entry.versions.size() > 1 ? StrCat("version ", number, ": ", version.reason)
+                                                  : version.reason);
+  return entry.error.empty() || reasons.empty() ? entry.error : Join(reasons, "; ");
+}
+
+}  // namespace
 
 std::vector<IndexEntry> Catalogue::Index(const std::set<std::string>& existing, bool ready_only) const {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -33,6 +48,20 @@ std::vector<std::string> Catalogue::Models() const {
   std::vector<std::string> out;
   for (const auto& [name, entry] : entries_) out.push_back(name);
   return out;
+}
+
+Status Catalogue::Failures(const std::function<bool(const std::string& model)>& of) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> lines;
+  for (const auto& [model, entry] : entries_)
+    if (const std::string failure = FailureOf(entry); !failure.empty() && of(model))
+      lines.push_back(StrCat("model '", model, "' cannot be loaded: ", failure));
+  if (lines.empty()) return {};
+  if (const size_t count = lines.size(); count > kMaxFailures) {
+    lines.resize(kMaxFailures);
+    lines.push_back(StrCat("and ", count - kMaxFailures, " more models"));
+  }
+  return InvalidModel(Join(lines, "\n"));
 }
 
 bool Catalogue::Live(const std::string& model) const {

@@ -51,6 +51,8 @@ class Catalogue {
     return change(entries_[model]);
   }
   std::vector<std::string> Models() const;
+  // Returns why the last loads of these models failed, a line for each, or success if none of them failed.
+  Status Failures(const std::function<bool(const std::string& model)>& of) const;
   bool Live(const std::string& model) const;
   // Returns the ensembles with live versions that have this model as a step.
   std::vector<std::string> Dependents(const std::string& model) const;

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "data/file.h"
-#include "load/format.h"
+#include "load/load.h"
 #include "model_config.pb.h"
 
 namespace tern::server {
@@ -77,21 +77,13 @@ std::vector<std::string> UsualNames() {
   return names;
 }
 
-// Returns whether a file is part of another model: config.pbtxt, whose extension TensorFlow graphs also have,
-// or weights beside the file that describes their network.
-bool BelongsToModel(const fs::path& path) {
-  return path.filename() == "config.pbtxt" ||
-         (path.extension() == ".caffemodel" &&
-          Exists(fs::path(path).replace_extension(".prototxt").string()));
-}
-
 Result<std::string> GuessFile(const std::string& folder) {
   for (const std::string& name : UsualNames())
     if (Exists(folder + "/" + name)) return name;
   if (ReadableFile(folder)) return std::string(".");  // the folder itself is a model
   std::vector<std::string> found;
   for (const std::string& name : NamesIn(folder))
-    if (const std::string path = folder + "/" + name; ReadableFile(path) && !BelongsToModel(path))
+    if (const std::string path = folder + "/" + name; ReadableFile(path) && !load::BelongsToModel(path))
       found.push_back(name);
   if (found.size() == 1) return found[0];
   if (found.empty()) return NotFound("no model file is there; Tern reads ", load::Formats().Readable());

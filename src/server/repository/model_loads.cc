@@ -98,9 +98,13 @@ Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, b
   return status;
 }
 
+void ModelLoads::LogFailure(const std::string& model, const std::string& message) const {
+  Log(reported_(model) ? LogLevel::kVerbose : LogLevel::kError, message);
+}
+
 // Records an error. Live versions stay. If there are none, the index shows the error.
 void ModelLoads::Fail(const std::string& model, const Status& status) {
-  Log(LogLevel::kError, StrCat("model '", model, "' is not loaded: ", status.message()));
+  LogFailure(model, StrCat("model '", model, "' is not loaded: ", status.message()));
   catalogue_.With(model, [&](CatalogueEntry& e) {
     e.error = status.message();
     if (e.live.empty()) e.versions.clear();
@@ -129,7 +133,7 @@ Status ModelLoads::Swap(const std::string& model, LoadResult result, std::shared
   const Status status = Summary(model, result.failures);
   LiveVersions old = catalogue_.With(model, [](CatalogueEntry& e) { return e.live; });
   const bool keep = !status.ok() && !old.empty();
-  if (!status.ok()) Log(LogLevel::kError, status.message());
+  if (!status.ok()) LogFailure(model, status.message());
   for (const auto& [version, live] : result.versions)
     Log(LogLevel::kVerbose, StrCat("model '", model, "' version ", version, " is loaded"));
   if (!keep) registry_.Publish(model, Sorted(result.versions));

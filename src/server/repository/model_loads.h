@@ -10,8 +10,11 @@ namespace tern::server {
 // Thread-safe.
 class ModelLoads {
  public:
-  ModelLoads(const Loader& loader, Scheduler& scheduler, Registry& registry)
-      : loader_(loader), scheduler_(scheduler), registry_(registry) {}
+  // Failed loads of the models for which `reported` returns true are logged only as details, because the
+  // caller reports them.
+  using Reported = std::function<bool(const std::string& model)>;
+  ModelLoads(const Loader& loader, Scheduler& scheduler, Registry& registry, Reported reported)
+      : loader_(loader), scheduler_(scheduler), registry_(registry), reported_(std::move(reported)) {}
 
   // Loads the versions of a model while its live versions still run. When all new versions are ready, they
   // replace the live ones. Then Load returns. The replaced versions still answer the requests that they have
@@ -62,6 +65,7 @@ class ModelLoads {
   Status Swap(const std::string& model, LoadResult result, std::shared_ptr<TemporaryFolder> folder,
               const std::string& fingerprint, bool requested);
   void Fail(const std::string& model, const Status& status);
+  void LogFailure(const std::string& model, const std::string& message) const;
   void Retire(const LiveVersion& version, std::shared_ptr<TemporaryFolder> folder);
   void WatchRetiring();
   Status AwaitEnded(const std::string& model);
@@ -79,6 +83,7 @@ class ModelLoads {
   const Loader& loader_;
   Scheduler& scheduler_;
   Registry& registry_;
+  const Reported reported_;
   Catalogue catalogue_;
   std::mutex retiring_guard_;
   std::condition_variable retired_;

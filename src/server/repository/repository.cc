@@ -40,7 +40,8 @@ class FolderRepository : public Repository {
                           BudgetOptions{options.memory_budget, options.load_threads}, scheduler)
                     : nullptr),
         loader_(options_, scheduler, registry, *backends_, budget_.get(), remote_.get()),
-        loads_(loader_, scheduler, registry),
+        loads_(loader_, scheduler, registry,
+               [this](const std::string& model) { return !started_ && MustBeLoaded(model); }),
         threads_(std::make_shared<LoadThreads>(options.load_threads)) {}
   ~FolderRepository() override { Stop(std::chrono::seconds(30)); }
 
@@ -60,6 +61,8 @@ class FolderRepository : public Repository {
  private:
   Result<ModelSource> SourceOf(const std::string& model) const;
   std::vector<std::string> StartNames(const Sources& sources) const;
+  // Returns whether the server does not start without the model. StartError reports its errors.
+  bool MustBeLoaded(const std::string& model) const;
   // Returns false for a model that is loaded only because an ensemble needs it.
   bool Requested(const ModelSource& source) const;
   void LoadAtStart();
@@ -109,18 +112,14 @@ Status FolderRepository::StartError() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     TERN_TRY(Status(remote_error_));
   }
-  auto& catalogue = const_cast<ModelLoads&>(loads_).catalogue();
-  const auto must_load = [&](const std::string& model) {
-    if (options_.must_load != MustLoad::kFlatModels) return options_.must_load == MustLoad::kAll;
-    return std::any_of(options_.models.begin(), options_.models.end(),
-                       [&](const FlatModel& flat) { return flat.name == model; });
-  };
-  for (const std::string& model : catalogue.Models()) {
-    if (!must_load(model)) continue;
-    const std::string error = catalogue.With(model, [](CatalogueEntry& e) { return e.error; });
-    if (!error.empty()) return InvalidModel("model '", model, "' cannot be loaded: ", error);
-  }
-  return {};
+  return const_cast<ModelLoads&>(loads_).catalogue().Failures(
+      [this](const std::string& model) { return MustBeLoaded(model); });
+}
+
+bool FolderRepository::MustBeLoaded(const std::string& model) const {
+  if (options_.must_load != MustLoad::kFlatModels) return options_.must_load == MustLoad::kAll;
+  return std::any_of(options_.models.begin(), options_.models.end(),
+                     [&](const FlatModel& flat) { return flat.name == model; });
 }
 
 std::vector<std::string> FolderRepository::StartNames(const Sources& sources) const {
@@ -153,7 +152,8 @@ void FolderRepository::CopyAtStart() {
       return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
     };
   Status status = remote_->Refresh(some, true);
-  if (!status.ok() && status.code() != Code::kCancelled) Log(LogLevel::kError, status.message());
+  if (!status.ok() && status.code() != Code::kCancelled && options_.must_load == MustLoad::kNone)
+    Log(LogLevel::kError, status.message());  // StartError reports it otherwise
   std::set<std::string> seen(wanted.begin(), wanted.end());
   if (some)
     for (const std::string& model : wanted) CopySteps(model, seen);

@@ -217,7 +217,12 @@ TEST_F(RepositoryTest, FlatModelsMustBeLoaded) {
   EXPECT_TRUE(repository_->StartError().ok()) << "a model of a repository may fail";
   options_.models = {{"good", flat.Write("good.onnx", "ok")}, {"bad", flat.Write("bad.onnx", "fail")}};
   ASSERT_TRUE(Start().ok());
-  EXPECT_EQ(repository_->StartError().message().find("model 'bad' cannot be loaded: "), 0u);
+  EXPECT_EQ(repository_->StartError().message().find("model 'bad' cannot be loaded: cannot read"), 0u);
+  options_.models.push_back({"worse", flat.Write("worse.onnx", "fail")});
+  ASSERT_TRUE(Start().ok());
+  const std::string both = repository_->StartError().message();
+  EXPECT_EQ(both.find("model 'bad' cannot be loaded: cannot read"), 0u);
+  EXPECT_NE(both.find("\nmodel 'worse' cannot be loaded: cannot read"), std::string::npos) << both;
   options_.must_load = MustLoad::kNone;
   ASSERT_TRUE(Start().ok());
   EXPECT_TRUE(repository_->StartError().ok());

@@ -78,7 +78,8 @@ Result<int64_t> BatchSize(const ModelConfig& config, const Request& request) {
   }
   if (items.value_or(1) > config.max_batch_size)
     return InvalidArgument("inference request batch-size must be <= ", config.max_batch_size, " for '",
-                           config.name, "', got ", *items);
+                           config.name, "', got ", *items,
+                           "; max_batch_size in the model's config.pbtxt raises the limit");
   if (items.value_or(1) < 1)
     return InvalidArgument("inference request batch-size must be >= 1 for '", config.name, "', got ", *items);
   return items.value_or(1);

@@ -56,8 +56,10 @@ TEST(RequestCheck, Outputs) {
 }
 
 TEST(RequestCheck, BatchSizes) {
-  EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {3, 1}, {1, 2, 3}))),
-            "inference request batch-size must be <= 2 for 'm', got 3");
+  EXPECT_EQ(
+      ErrorOf(IntModel(2), With(Ints("x", {3, 1}, {1, 2, 3}))),
+      "inference request batch-size must be <= 2 for 'm', got 3; max_batch_size in the model's config.pbtxt "
+      "raises the limit");
   EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {}, {1}))),
             "input 'x' has no shape but model requires batch dimension for 'm'");
   EXPECT_EQ(ErrorOf(IntModel(2), With(Ints("x", {0, 1}, {}))),

@@ -14,7 +14,7 @@ function write(parent, text) {
 }
 
 // A table that is sorted by a click on a heading. A column has a title, the key of its values in the rows,
-// and optionally a function `text` that formats a row. The kind of a column is "n" for right-aligned numbers,
+// and optionally a function `text` that formats a row and a `hint` for its heading. The kind of a column is "n" for right-aligned numbers,
 // or "share" for numbers with a bar.
 class SortedTable {
   constructor(table, columns, onPick) {
@@ -26,6 +26,7 @@ class SortedTable {
       th.className = c.kind ? "n" : "";
       b.type = "button";
       b.textContent = c.title;
+      if (c.hint) b.title = c.hint;
       b.addEventListener("click", () => { this.down = this.by === c ? !this.down : c.kind !== undefined; this.by = c; this.draw(); });
       th.append(b);
       head.append(th);
@@ -73,8 +74,11 @@ class SortedTable {
 
 const figures = [{ title: "ms", key: "ms", kind: "n", first: true, text: r => number(4)(r.ms) },
   { title: "%", key: "share", kind: "share", text: percent }, { title: "GFLOP/s", key: "gflops", kind: "n", text: r => number(1)(r.gflops) }];
+const roof = { title: "% of roof", key: "percent_of_roof", kind: "n", text: r => number(1)(r.percent_of_roof),
+  hint: "the shortest time that the machine's rates of multiply-adds and of reading memory permit, in percent of the measured time; "
+    + "above 100: the data came from a cache, or the algorithm computes less than the direct one, such as Winograd's" };
 const totalColumns = (title, key) => [{ title, key, pick: true, style: "name" }, { title: "steps", key: "steps", kind: "n" }, ...figures.map(c => ({ ...c })),
-  { title: "% of roof", key: "percent_of_roof", kind: "n", text: r => number(1)(r.percent_of_roof) }];
+  { ...roof }];
 const picked = { op: null, kernel: null };
 const pick = key => value => { picked[key] = value; show(); };
 const tables = {
@@ -82,7 +86,7 @@ const tables = {
   kernel: new SortedTable(byId("kernels"), totalColumns("kernel", "kernel"), pick("kernel")),
   nodes: new SortedTable(byId("nodes"), [{ title: "node", key: "name", style: "name" }, { title: "op", key: "op" }, ...figures.map(c => ({ ...c })),
     { title: "GB/s", key: "gb_per_s", kind: "n", text: r => number(1)(r.gb_per_s) },
-    { title: "% of roof", key: "percent_of_roof", kind: "n", text: r => number(1)(r.percent_of_roof) },
+    { ...roof },
     { title: "calls", key: "calls", kind: "n" }, { title: "kernel", key: "kernel" }, { title: "output", key: "output" }]),
 };
 
