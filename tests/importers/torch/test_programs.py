@@ -1,4 +1,4 @@
-"""Programs as a whole: archives of older versions, names, buffers that a program writes, control flow, conversions."""
+"""Programs as a whole: archives of older versions, names, sizes of inputs, buffers that a program writes, control flow, conversions."""
 
 import collections
 import dataclasses
@@ -11,7 +11,7 @@ import numpy as np
 import onnxruntime
 import torch
 from harness import Function, check, compare, output_names, run_program, to_numpy
-from run_model import run_model, tern
+from run_model import TernError, run_model, tern
 from torch import nn
 from torch._export.serde.serialize import serialize
 from torch._higher_order_ops.map import map as torch_map
@@ -140,6 +140,41 @@ class OutputNames(unittest.TestCase):
             got = run_program(program.run_decompositions() if core else program, (x,), None)
             self.assertEqual(list(got), ["sums_1", "x_1"])
             compare(self, {"sums": x * 2, "x": x}, got, 1e-5, 1e-6)
+
+
+class SharedSizes(unittest.TestCase):
+    def test_inputs_with_one_symbol(self):
+        class Net(nn.Module):
+            def forward(self, x, y):
+                return x.sum(1) + y.sum()
+
+        net, batch = Net(), torch.export.Dim("batch")
+        program = torch.export.export(net, (torch.randn(3, 4), torch.randn(3, 5)), dynamic_shapes=({0: batch}, {0: batch}))
+        x, y, other = torch.randn(2, 4), torch.randn(2, 5), torch.randn(4, 5)
+        with self.assertRaises((AssertionError, RuntimeError)):
+            program.module()(x, other)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.pt2")
+            torch.export.save(program, path)
+            models = [path, path.with_suffix(".tern"), path.with_suffix(".onnx")]
+            for model in models:
+                if model != path:
+                    tern("convert", path, "-o", model)
+                compare(self, net(x, y), run_model(model, {"x": x.numpy(), "y": y.numpy()}), 1e-5, 1e-5)
+                with self.assertRaisesRegex(TernError, r"input 'y': dimension 0 \(\w+\) is 4, but input 'x' has 2 for \w+ in dimension 0"):
+                    run_model(model, {"x": x.numpy(), "y": other.numpy()})
+
+    def test_sizes_with_an_expression(self):
+        class Net(nn.Module):
+            def forward(self, x, y):
+                return x.sum() + y[1:].sum()
+
+        net, length = Net(), torch.export.Dim("length", min=3)
+        program = torch.export.export(net, (torch.randn(5), torch.randn(6)), dynamic_shapes=({0: length}, {0: length + 1}))
+        x = torch.randn(4)
+        compare(self, net(x, torch.ones(5)), run_program(program, (x, torch.ones(5)), None), 1e-5, 1e-5)
+        with self.assertRaisesRegex(TernError, r"input 'y' must be .*: dimension 0 is 7 instead of 5"):
+            run_program(program, (x, torch.ones(7)), None)
 
 
 class Cache(nn.Module):

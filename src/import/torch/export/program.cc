@@ -3,6 +3,7 @@
 #include "import/torch/aten/emit.h"
 #include "import/torch/export/buffers.h"
 #include "import/torch/export/output_keys.h"
+#include "ir/exact_symbols.h"
 
 namespace tern::torch {
 namespace {
@@ -57,6 +58,7 @@ class ProgramReader {
     while (true) {
       auto out = std::make_unique<Graph>("main");
       AddMetadata(program, *out);
+      SetExactSymbols(*out);  // torch checks the sizes of a program's inputs
       TERN_ASSIGN(const bool done, Import(graph, signature, *out));
       if (done) {
         out->RemoveDeadNodes();

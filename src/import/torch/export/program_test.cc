@@ -2,6 +2,7 @@
 
 #include "import/testing.h"
 #include "import/torch/testing.h"
+#include "ir/exact_symbols.h"
 
 namespace tern::torch {
 namespace {
@@ -32,6 +33,7 @@ TEST(Program, KeepsSymbolicSizes) {
       ProgramOf(Relu(), "y", "{\"as_expr\":{\"expr_str\":\"Symbol('s0', integer=True)\"}},{\"as_int\":3}"));
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   EXPECT_EQ((*graph)->outputs()[0]->type.ToString(), "f32[s0,3]");
+  EXPECT_TRUE(HasExactSymbols(**graph));
 }
 
 TEST(Program, AnInputMayBeAnOutput) {
