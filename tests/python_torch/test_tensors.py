@@ -57,6 +57,36 @@ class Tensors(unittest.TestCase):
                     tern.load(graph(name))(x)
 
 
+class Models(unittest.TestCase):
+    """Objects of torch that tern.load does not read. What the errors say works."""
+
+    def setUp(self):
+        self.model, self.x = nn.Linear(3, 2).eval(), torch.ones(1, 3)
+
+    def refuse(self, model, text):
+        with self.assertRaisesRegex(TypeError, text):
+            tern.load(model)
+
+    def check(self, path):
+        torch.testing.assert_close(torch.from_dlpack(tern.load(path)(self.x)[0]), self.model(self.x).detach(), atol=1e-5, rtol=1e-5)
+
+    def test_programs(self):
+        program = torch.export.export(self.model, (self.x,))
+        self.refuse(self.model, r"torch\.export\.save\(torch\.export\.export\(model.*torch\.compile\(model, backend=\"tern\"\)")
+        self.refuse(torch.compile(self.model), "torch.export.save")
+        self.refuse(program, r"torch\.export\.save\(program")
+        with tempfile.TemporaryDirectory() as folder:
+            torch.export.save(program, pathlib.Path(folder, "model.pt2"))
+            self.check(pathlib.Path(folder, "model.pt2"))
+
+    def test_scripts(self):
+        for script in (torch.jit.script(self.model), torch.jit.trace(self.model, self.x)):
+            self.refuse(script, r"torch\.jit\.save\(model, \"model\.pt\"\)")
+            with tempfile.TemporaryDirectory() as folder:
+                torch.jit.save(script, str(pathlib.Path(folder, "model.pt")))
+                self.check(pathlib.Path(folder, "model.pt"))
+
+
 class Exports(unittest.TestCase):
     def test_export_with_external_data(self):
         torch.manual_seed(0)
