@@ -177,8 +177,18 @@ class Call(unittest.TestCase):
             self.p.run([self.a, self.b], ["total"])
 
     def test_wrong_dtype_and_shape(self):
-        with self.assertRaisesRegex(tern.InvalidArgument, "'a'.*f64"):
-            self.p(self.a.astype(np.float64), self.b)
+        wide = self.a.astype(np.float64)
+        text = r"input 'a' must be f32\[N,4\], got f64\[2,4\]; convert it with \.astype\(np\.float32\)"
+        for run in (lambda: self.p(wide, self.b), lambda: self.p(wide[::-1], self.b), lambda: self.p.run({"a": wide, "b": self.b})):
+            with self.assertRaisesRegex(tern.InvalidArgument, text + "$"):
+                run()
+        with self.assertRaisesRegex(tern.InvalidArgument, text + r"[\s\S]*run 'request 7'"):
+            self.p.run([wide, self.b], tag="request 7")
+        for dtype, fix in ((TensorProto.INT64, "np.int64"), (TensorProto.BOOL, "np.bool_"), (TensorProto.BFLOAT16, "ml_dtypes.bfloat16")):
+            with self.subTest(fix), self.assertRaisesRegex(tern.InvalidArgument, rf"convert it with \.astype\({fix}\)$"):
+                tern.load(one_op("Identity", dtype))(wide)
+        with self.assertRaisesRegex(tern.InvalidArgument, r"got string\[1\]$"):
+            self.p(np.array(["1"]), self.b)
         with self.assertRaisesRegex(tern.InvalidArgument, "'a'"):
             self.p(ones(2, 5), self.b)
         np.testing.assert_array_equal(self.p(self.a, self.b)["sum"], self.a + self.b)  # the predictor stays usable

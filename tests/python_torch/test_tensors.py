@@ -48,6 +48,10 @@ class Tensors(unittest.TestCase):
     def test_bf16_for_an_input_of_another_type(self):
         self.assertEqual(tern.load(graph("f32"))(torch.ones(3, 2, dtype=torch.bfloat16).t())["y"].tolist(), [[1.0] * 3] * 4)
 
+    def test_a_tensor_of_another_type(self):
+        with self.assertRaisesRegex(tern.InvalidArgument, r"must be f32\[N,M\], got f64\[2,3\]; convert it with \.to\(torch\.float32\)$"):
+            tern.load(graph("f32"))(torch.ones(2, 3, dtype=torch.float64))
+
     def test_bf16_is_not_converted_to_integers(self):
         x = torch.ones(3, 2, dtype=torch.bfloat16).t()
         self.assertEqual(self.bf16(tern.load(graph("bf16"))(x)["y"]).tolist(), [[1.0] * 3] * 4)
