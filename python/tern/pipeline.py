@@ -4,6 +4,7 @@ import json
 import os
 
 from .errors import InvalidArgument, IoError, ModelNotFound
+from .models import path_of
 
 
 def _bytes(item, name):
@@ -46,7 +47,7 @@ class Pipeline:
     def __init__(self, model, file="", *, threads=0, precision="fp32"):
         from . import _pipeline  # not at the top, because it loads the libraries of pictures and sound
 
-        path = os.fspath(model)
+        path = path_of(model)
         if not os.path.exists(path):
             raise ModelNotFound(f"there is no model '{path}'")
         self._pipeline = _pipeline.open(path, os.fspath(file), threads, precision)

@@ -6,6 +6,7 @@ import pathlib
 import tempfile
 
 from .errors import InvalidArgument, ModelNotFound
+from .models import path_of
 
 
 def _archive(arrays, folder):
@@ -38,7 +39,7 @@ def quantize(model, output, calib=None, *, threads=0, model_weights="", method="
     """
     from . import _quantize  # not at the top, because it loads the libraries of pictures
 
-    path = os.fspath(model)
+    path = path_of(model)
     if not os.path.exists(path):
         raise ModelNotFound(f"there is no model '{path}'")
     settings = _quantize.Options()

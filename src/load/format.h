@@ -60,7 +60,6 @@ struct Format {
   std::string name;                                 // "ONNX"; unique in the table
   std::string title;                                // "an ONNX model", for messages
   std::vector<std::string> extensions = {};         // ".onnx"
-  std::vector<std::string> shared_extensions = {};  // others have them, too, so that only Readable names them
   std::vector<Magic> magic = {};                    // one match is enough
   bool (*recognise)(std::string_view) = nullptr;    // gets all bytes of the file; must not throw
   std::string folder_file = {};                     // "saved_model.pb"

@@ -57,9 +57,7 @@ std::string FormatTable::Readable() const {
   std::vector<std::string> names;
   for (const Format& f : rows_) {
     if (!f.readable()) continue;
-    std::vector<std::string> extensions = f.extensions;
-    extensions.insert(extensions.end(), f.shared_extensions.begin(), f.shared_extensions.end());
-    names.push_back(extensions.empty() ? f.name : StrCat(f.name, " (", Join(extensions, ", "), ")"));
+    names.push_back(f.extensions.empty() ? f.name : StrCat(f.name, " (", Join(f.extensions, ", "), ")"));
   }
   std::sort(names.begin(), names.end());
   if (names.size() < 2) return Join(names, "");

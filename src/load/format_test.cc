@@ -188,17 +188,6 @@ TEST(Formats, ARowWithAReaderReplacesTheOneWithout) {
   EXPECT_EQ(table.Readable(), "TensorFlow Lite (.tflite)");
 }
 
-TEST(Formats, SharedExtensionsAreOnlyNamed) {
-  const auto read = [](const Source&, ReadContext&) -> Result<std::unique_ptr<Graph>> { return Status(); };
-  FormatTable table;
-  table.Add(
-      {.name = "a", .extensions = {".a"}, .shared_extensions = {".s"}, .magic = {{0, "A"}}, .read = read});
-  EXPECT_EQ(table.Readable(), "a (.a, .s)");
-  std::string bytes = "other bytes";
-  EXPECT_EQ(table.Find({"x.s", Buffer::Borrow(bytes.data(), bytes.size(), nullptr), false}), nullptr);
-  EXPECT_NE(Formats().Readable().find("TorchScript (.pt)"), std::string::npos) << Formats().Readable();
-}
-
 TEST(Formats, RowsAreComplete) {
   for (const Format& f : Formats().rows()) {
     EXPECT_FALSE(f.title.empty()) << f.name;
@@ -216,7 +205,7 @@ TEST(Load, ListsTheModelFilesOfAFolder) {
                            "config.pbtxt", ".hidden.onnx", "notes.txt", "w.pt"})
     std::ofstream(folder + "/" + name) << "x";
   fs::create_directory(folder + "/folder.onnx");
-  EXPECT_EQ(Join(ModelFilesIn(folder), " "), "a.tern b.onnx net.prototxt only.caffemodel");
+  EXPECT_EQ(Join(ModelFilesIn(folder), " "), "a.tern b.onnx net.prototxt only.caffemodel w.pt");
   EXPECT_TRUE(ModelFilesIn(folder + "/none").empty());
   fs::remove_all(folder);
 }

@@ -112,7 +112,7 @@ class BadModels(CliTest):
             (self.dir / name).write_bytes(content)
         for name, words in {"model.pt": ("a PyTorch checkpoint", "torch.onnx.export"), "model.gguf": ("a GGUF file", "torch.onnx.export"),
                             "model.h5": ("HDF5", "model.export"), "model.safetensors": ("a safetensors file", "torch.onnx.export")}.items():
-            self.refuse(self.dir / name, says=("the file is", *words, "Tern reads", "ONNX (.onnx)", "Tern (.tern)"))
+            self.refuse(self.dir / name, says=("the file is", *words, "Tern reads", "ONNX (.onnx)", "Tern (.tern)", "TorchScript (.pt)", "torch.export (.pt2)"))
 
     def test_weights_beyond_protobufs_limit_are_told_by_name(self):
         path = self.dir / "large.gguf"

@@ -77,8 +77,27 @@ class Load(unittest.TestCase):
             tern.load(support.DIGITS, memory_limit=1)(np.zeros((1, 1, 28, 28), np.float32))
 
     def test_wrong_type_of_model(self):
-        with self.assertRaises(TypeError):
-            tern.load(3)
+        for read in (tern.load, tern.Graph, tern.Pipeline, lambda m: tern.quantize(m, "q.tern")):
+            with self.assertRaisesRegex(tern.InvalidArgument, r"a model is a path.*, got builtins\.int$") as caught:
+                read(3)
+            self.assertIsInstance(caught.exception, TypeError)
+
+    def test_models_of_other_frameworks(self):
+        def made(name, module, *bases):
+            return type(name, bases, {"__module__": module})
+
+        module, estimator = made("Module", "torch.nn.modules.module"), made("BaseEstimator", "sklearn.base")
+        trackable = made("AutoTrackable", "tensorflow.python.trackable.autotrackable")
+        for model, text in ((made("Net", "__main__", module), r'got __main__\.Net; write it with torch\.export\.save\(torch\.export\.export\(model.*'
+                                                              r'torch\.compile\(model, backend="tern"\)$'),
+                            (made("ScriptModule", "torch.jit._script", module), r'torch\.jit\.save\(model, "model\.pt"\)'),
+                            (made("ExportedProgram", "torch.export.exported_program"), r"torch\.export\.save\(program"),
+                            (made("Sequential", "keras.src.models.sequential", made("Model", "keras.src.models.model", trackable)), r'model\.export\("folder"\)'),
+                            (made("_UserObject", "tensorflow.python.saved_model.load", trackable), r"tf\.saved_model\.save"),
+                            (made("SVC", "sklearn.svm", estimator), r"skl2onnx\.to_onnx"),
+                            (made("XGBModel", "xgboost.sklearn", estimator), r"convert_xgboost")):
+            with self.subTest(text), self.assertRaisesRegex(TypeError, text):
+                tern.load(model())
 
 
 class Describe(unittest.TestCase):
@@ -158,8 +177,18 @@ class Call(unittest.TestCase):
             self.p.run([self.a, self.b], ["total"])
 
     def test_wrong_dtype_and_shape(self):
-        with self.assertRaisesRegex(tern.InvalidArgument, "'a'.*f64"):
-            self.p(self.a.astype(np.float64), self.b)
+        wide = self.a.astype(np.float64)
+        text = r"input 'a' must be f32\[N,4\], got f64\[2,4\]; convert it with \.astype\(np\.float32\)"
+        for run in (lambda: self.p(wide, self.b), lambda: self.p(wide[::-1], self.b), lambda: self.p.run({"a": wide, "b": self.b})):
+            with self.assertRaisesRegex(tern.InvalidArgument, text + "$"):
+                run()
+        with self.assertRaisesRegex(tern.InvalidArgument, text + r"[\s\S]*run 'request 7'"):
+            self.p.run([wide, self.b], tag="request 7")
+        for dtype, fix in ((TensorProto.INT64, "np.int64"), (TensorProto.BOOL, "np.bool_"), (TensorProto.BFLOAT16, "ml_dtypes.bfloat16")):
+            with self.subTest(fix), self.assertRaisesRegex(tern.InvalidArgument, rf"convert it with \.astype\({fix}\)$"):
+                tern.load(one_op("Identity", dtype))(wide)
+        with self.assertRaisesRegex(tern.InvalidArgument, r"got string\[1\]$"):
+            self.p(np.array(["1"]), self.b)
         with self.assertRaisesRegex(tern.InvalidArgument, "'a'"):
             self.p(ones(2, 5), self.b)
         np.testing.assert_array_equal(self.p(self.a, self.b)["sum"], self.a + self.b)  # the predictor stays usable

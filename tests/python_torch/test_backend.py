@@ -272,6 +272,22 @@ class Fallbacks(Case):
         with torch.no_grad():
             self.assertGreater((run(x) - model(x)).abs().max(), 1e-4)
 
+    def test_only_low_precision_may_differ_much(self):
+        """The errors of "fast" are those of other f32 algorithms."""
+        expected = [torch.linspace(-1, 1, 100)]
+        results = [expected[0] * 1.05]
+        for precision in ("bf16", "auto"):
+            tern.torch.runner.verify(results, expected, precision)
+        tern.torch.runner.verify([results[0].bfloat16()], [expected[0].bfloat16()], "fp32")
+        for precision in ("fp32", "fast"):
+            tern.torch.runner.verify([expected[0] * 1.001], expected, precision)
+            with self.assertRaisesRegex(tern.InternalError, "result 0 differs from torch's by"):
+                tern.torch.runner.verify(results, expected, precision)
+
+    def test_the_fast_precision_passes_the_comparison(self):
+        model = nn.Sequential(*[layer for _ in range(4) for layer in (nn.Conv2d(32, 32, 3, padding=1), nn.ReLU())]).eval()
+        self.check(model, torch.randn(1, 32, 40, 40), run=compiled(model, precision="fast"), atol=1e-3, rtol=1e-3)
+
 
 class Memory(unittest.TestCase):
     def test_results_that_share_memory_are_left_to_torch(self):

@@ -48,6 +48,10 @@ class Tensors(unittest.TestCase):
     def test_bf16_for_an_input_of_another_type(self):
         self.assertEqual(tern.load(graph("f32"))(torch.ones(3, 2, dtype=torch.bfloat16).t())["y"].tolist(), [[1.0] * 3] * 4)
 
+    def test_a_tensor_of_another_type(self):
+        with self.assertRaisesRegex(tern.InvalidArgument, r"must be f32\[N,M\], got f64\[2,3\]; convert it with \.to\(torch\.float32\)$"):
+            tern.load(graph("f32"))(torch.ones(2, 3, dtype=torch.float64))
+
     def test_bf16_is_not_converted_to_integers(self):
         x = torch.ones(3, 2, dtype=torch.bfloat16).t()
         self.assertEqual(self.bf16(tern.load(graph("bf16"))(x)["y"]).tolist(), [[1.0] * 3] * 4)
@@ -55,6 +59,36 @@ class Tensors(unittest.TestCase):
             for error in (TypeError, tern.InvalidArgument):
                 with self.assertRaisesRegex(error, "input 'x' takes [a-z]*[0-9]*, got a bfloat16 tensor; convert it first"):
                     tern.load(graph(name))(x)
+
+
+class Models(unittest.TestCase):
+    """Objects of torch that tern.load does not read. What the errors say works."""
+
+    def setUp(self):
+        self.model, self.x = nn.Linear(3, 2).eval(), torch.ones(1, 3)
+
+    def refuse(self, model, text):
+        with self.assertRaisesRegex(TypeError, text):
+            tern.load(model)
+
+    def check(self, path):
+        torch.testing.assert_close(torch.from_dlpack(tern.load(path)(self.x)[0]), self.model(self.x).detach(), atol=1e-5, rtol=1e-5)
+
+    def test_programs(self):
+        program = torch.export.export(self.model, (self.x,))
+        self.refuse(self.model, r"torch\.export\.save\(torch\.export\.export\(model.*torch\.compile\(model, backend=\"tern\"\)")
+        self.refuse(torch.compile(self.model), "torch.export.save")
+        self.refuse(program, r"torch\.export\.save\(program")
+        with tempfile.TemporaryDirectory() as folder:
+            torch.export.save(program, pathlib.Path(folder, "model.pt2"))
+            self.check(pathlib.Path(folder, "model.pt2"))
+
+    def test_scripts(self):
+        for script in (torch.jit.script(self.model), torch.jit.trace(self.model, self.x)):
+            self.refuse(script, r"torch\.jit\.save\(model, \"model\.pt\"\)")
+            with tempfile.TemporaryDirectory() as folder:
+                torch.jit.save(script, str(pathlib.Path(folder, "model.pt")))
+                self.check(pathlib.Path(folder, "model.pt"))
 
 
 class Exports(unittest.TestCase):

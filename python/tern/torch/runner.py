@@ -11,7 +11,7 @@ from ..predictor import load
 MAX_PROTOBUF = 2 ** 31 - 2 ** 20  # bytes; a protobuf message must be below 2 GiB
 MAX_VARIANTS = 64                 # sets of weights for which a model stays loaded
 
-MAX_ERROR, MAX_LOW_ERROR = 1e-2, 0.2  # relative errors that the first call accepts, for fp32 and for bf16 and fp16
+MAX_ERROR, MAX_LOW_ERROR = 1e-2, 0.2  # relative errors that the first call accepts, for f32 products and for bf16 and fp16
 
 _BITS = {torch.bfloat16: np.uint16}  # types of torch that numpy lacks
 _INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
@@ -139,7 +139,7 @@ def verify(results, expected, precision):
             raise InternalError(f"result {index} is {result.dtype}{list(result.shape)}, torch computes {wanted.dtype}{list(wanted.shape)}")
         if not wanted.is_floating_point() or not wanted.numel():
             continue
-        low = precision != "fp32" or wanted.dtype in (torch.float16, torch.bfloat16)
+        low = precision in ("bf16", "auto") or wanted.dtype in (torch.float16, torch.bfloat16)
         finite = torch.isfinite(wanted)
         difference = torch.where(finite, result.double() - wanted.double(), 0).norm()
         norm = torch.where(finite, wanted.double(), 0).norm()

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/python/buffer_view.h"
+#include "bindings/python/describe.h"
 #include "bindings/python/errors.h"
 #include "bindings/python/numpy.h"
 #include "runtime/memory/owned.h"
@@ -72,6 +73,8 @@ bool Foreign(DType dtype) {
   return dtype == DType::kBF16 || (BitWidth(dtype) > 0 && BitWidth(dtype) < 8) ||
          (IsFloat(dtype) && BitWidth(dtype) == 8);
 }
+
+bool IsNumber(DType dtype) { return IsFloat(dtype) || IsInt(dtype) || dtype == DType::kBool; }
 
 // Returns whether integers of the type `got` may contain the bits of elements of the type `declared`.
 bool HoldsBits(DType declared, DType got) {
@@ -187,6 +190,21 @@ Loans::~Loans() {
 
 Datum ToDatum(nb::handle object, const Type& declared, const std::string& what, Loans& loans) {
   return Convert(object, declared, what, loans, 0);
+}
+
+Status CheckElementType(nb::handle object, const Type& declared, const Datum& datum,
+                        const std::string& what) {
+  const DType want = declared.dtype, got = datum.is_tensor() ? datum.tensor.dtype() : want;
+  if (!declared.tensor() || want == DType::kInvalid || got == want) return {};
+  const bool numbers = IsNumber(want) && IsNumber(got);
+  const std::string module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
+  std::string fix;
+  if (numbers && StartsWith(module, "torch"))
+    fix = StrCat("; convert it with .to(torch.", DtypeName(want), ")");
+  else if (numbers)
+    fix = StrCat("; convert it with .astype(", Foreign(want) ? "ml_dtypes." : "np.", DtypeName(want),
+                 want == DType::kBool ? "_)" : ")");
+  return InvalidArgument(what, " must be ", declared.ToString(), ", got ", datum.Describe(), fix);
 }
 
 Tensor ToBoundTensor(nb::handle array, DType declared, const std::string& what, Loans& loans) {

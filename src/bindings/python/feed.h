@@ -33,6 +33,10 @@ class Loans {
 // error messages, such as "input 'x'".
 Datum ToDatum(nb::handle object, const Type& declared, const std::string& what, Loans& loans);
 
+// Fails if `datum`, which was made of `object`, is a tensor of another element type than declared. The error
+// says how to convert the object.
+Status CheckElementType(nb::handle object, const Type& declared, const Datum& datum, const std::string& what);
+
 // Returns a view of a writable, contiguous array, for BindOutput.
 Tensor ToBoundTensor(nb::handle array, DType declared, const std::string& what, Loans& loans);
 

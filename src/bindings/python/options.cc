@@ -153,6 +153,13 @@ Result<load::Loaded> Read(const std::string& path, const Buffer& bytes, bool in_
   });
 }
 
+// Returns the path of a model. The error for an object of another kind says what to do with it.
+std::string PathOfModel(nb::handle model) {
+  if (PyUnicode_Check(model.ptr())) return PathOf(model);
+  return PathOf(Attribute("tern.models", "path_of")(
+      model, "a path, a bytes-like object, an onnx.ModelProto or a tern.Graph"));
+}
+
 // Returns whether the object is a protobuf message, such as an onnx.ModelProto.
 bool IsMessage(nb::handle object) { return PyObject_HasAttrString(object.ptr(), "SerializeToString"); }
 
@@ -166,7 +173,7 @@ LoadedGraph LoadGraph(nb::handle model, const load::LoadOptions& how) {
   if (IsMessage(model)) return LoadGraph(model.attr("SerializeToString")(), how);
   const bool in_memory = PyObject_CheckBuffer(model.ptr());
   const Buffer bytes = in_memory ? BytesOfObject(model) : Buffer();
-  const std::string path = in_memory ? std::string() : PathOf(model);
+  const std::string path = in_memory ? std::string() : PathOfModel(model);
   Result<load::Loaded> loaded = [&] {
     const nb::gil_scoped_release release;
     return Read(path, bytes, in_memory, how);

@@ -26,6 +26,11 @@ Stop StopOf(const RunSettings& settings) {
   return stop;
 }
 
+[[noreturn]] void RaiseTagged(Status status, const RunSettings& settings) {
+  if (!settings.tag.empty()) status = std::move(status).While(StrCat("run '", settings.tag, "'"));
+  Raise(status);
+}
+
 std::string Names(const std::vector<Port>& ports) {
   std::vector<std::string> names;
   for (const Port& port : ports) names.push_back(port.value->name);
@@ -80,6 +85,7 @@ struct Predictor::Job {
     bool bound = false;     // whether `array` is the caller's
   };
   Loans loans;
+  Status wrong_type;  // of the first input whose elements have another type than declared
   std::vector<std::pair<int, Datum>> feeds;
   std::vector<std::string> constants;  // names of the fed constants, in the model's order
   DatumList constant_values;
@@ -88,7 +94,9 @@ struct Predictor::Job {
 
 void Predictor::Feed(const Port& port, nb::handle value, Job& job) const {
   const std::string what = StrCat("input '", port.value->name, "'");
-  job.feeds.emplace_back(port.index, ToDatum(value, port.value->type, what, job.loans));
+  const Type& type = port.value->type;
+  job.feeds.emplace_back(port.index, ToDatum(value, type, what, job.loans));
+  if (job.wrong_type.ok()) job.wrong_type = CheckElementType(value, type, job.feeds.back().second, what);
 }
 
 void Predictor::FeedMapping(nb::handle dict, Job& job) const {
@@ -222,6 +230,7 @@ nb::object Predictor::Collect(Slot& slot, Session& session, Job& job) const {
 
 nb::object Predictor::Execute(Job& job, const RunSettings& settings) {
   CheckAllFed(job);
+  if (!job.wrong_type.ok()) RaiseTagged(std::move(job.wrong_type), settings);
   const Stop stop = StopOf(settings);
   Lease slot(pool_, TakeSlot(stop));
   Session& session = *Unwrap(slot->For(job.constants));
@@ -241,10 +250,7 @@ nb::object Predictor::Execute(Job& job, const RunSettings& settings) {
     const nb::gil_scoped_release release;
     return session.Run();
   }();
-  if (!status.ok()) {
-    if (!settings.tag.empty()) status = std::move(status).While(StrCat("run '", settings.tag, "'"));
-    Raise(status);
-  }
+  if (!status.ok()) RaiseTagged(std::move(status), settings);
   return Collect(*slot.operator->(), session, job);
 }
 
@@ -273,6 +279,7 @@ nb::object Predictor::WithInputs(nb::handle inputs, const SessionBody& body) {
   Job job;
   FeedAny(inputs, job);
   CheckAllFed(job);
+  Check(job.wrong_type);
   Lease slot(pool_, TakeSlot({}));
   Session& session = *Unwrap(slot->For(job.constants));
   session.SetStop({});

@@ -9,8 +9,8 @@ namespace tern::tflite {
 namespace {
 
 constexpr int kAdd = 0, kSvdf = 27, kCall = 31, kWhile = 119;
-constexpr int kVarHandle = 142, kRead = 143, kAssign = 144;
-constexpr int8_t kF32 = 0, kBool = 6, kResource = 13;
+constexpr int kWhere = 109, kCallOnce = 129, kVarHandle = 142, kRead = 143, kAssign = 144;
+constexpr int8_t kF32 = 0, kI64 = 4, kBool = 6, kResource = 13;
 
 // An operator. `first` and `second` are the subgraphs that it calls.
 struct Op {
@@ -24,6 +24,7 @@ struct TensorSpec {
   int8_t type;
   std::vector<int32_t> dims = {};
   bool variable = false, constant = false;
+  bool open = false;  // whether all dims are dynamic
 };
 
 struct Subgraph {
@@ -43,6 +44,8 @@ std::pair<fb::BuiltinOptions, flatbuffers::Offset<void>> OptionsOf(Buffers& b, c
       return {fb::BuiltinOptions::WhileOptions, fb::CreateWhileOptions(b, op.first, op.second).Union()};
     case kVarHandle:
       return {fb::BuiltinOptions::VarHandleOptions, fb::CreateVarHandleOptionsDirect(b, "", "sum").Union()};
+    case kCallOnce:
+      return {fb::BuiltinOptions::CallOnceOptions, fb::CreateCallOnceOptions(b, op.first).Union()};
     case kSvdf:
       return {fb::BuiltinOptions::SVDFOptions, fb::CreateSVDFOptions(b, 1).Union()};
     default:
@@ -67,7 +70,9 @@ std::string BytesOf(const std::vector<Subgraph>& subgraphs) {
         buffer = static_cast<uint32_t>(buffers.size());
         buffers.push_back(fb::CreateBufferDirect(b, &zeros));
       }
-      tensors.push_back(fb::CreateTensorDirect(b, &t.dims, t.type, buffer, t.name.c_str(), 0, t.variable));
+      const std::vector<int32_t> open(t.dims.size(), -1);
+      tensors.push_back(fb::CreateTensorDirect(b, &t.dims, t.type, buffer, t.name.c_str(), 0, t.variable, 0,
+                                               t.open ? &open : nullptr));
     }
     std::vector<flatbuffers::Offset<fb::Operator>> ops;
     for (const Op& op : subgraph.ops) {
@@ -157,6 +162,38 @@ TEST(TensorFlowLiteControl, MakesVariablesStates) {
     EXPECT_TRUE(VerifyGraph(**graph).ok());
     EXPECT_EQ((*graph)->states().size(), 1u);
   }
+}
+
+// No operator states the dims of the variable. Its first value in the initialization does.
+TEST(TensorFlowLiteControl, FindsTheDimsOfVariablesInTheInitialization) {
+  Subgraph sum = Sum({1}, {2});
+  sum.tensors[2].open = sum.tensors[3].open = true;
+  sum.ops.insert(sum.ops.begin(), {kCallOnce, {}, {}, 1});
+  const Subgraph start = {{{"handle", kResource}, {"zeros", kF32, {2}, false, true}},
+                          {},
+                          {},
+                          {{kVarHandle, {}, {0}}, {kAssign, {0, 1}, {}}}};
+  const auto graph = load::ReadForTest(BytesOf({sum, start}));
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  EXPECT_TRUE(VerifyGraph(**graph).ok());
+  ASSERT_EQ((*graph)->states().size(), 2u);  // the variable, and whether it has its first value
+  EXPECT_EQ((*graph)->states()[0].input->type.ToString(), "f32[2]");
+}
+
+TEST(TensorFlowLiteControl, RefusesVariablesWhoseDimsAreNotKnown) {
+  const Subgraph keep = {
+      {{"handle", kResource}, {"value", kI64, {1, 1}, false, false, true}},
+      {},
+      {1},
+      {{kCallOnce, {}, {}, 1}, {kVarHandle, {}, {0}}, {kRead, {0}, {1}}, {kAssign, {0, 1}, {}}}};
+  const Subgraph start = {{{"handle", kResource},
+                           {"zeros", kF32, {2}, false, true},
+                           {"places", kI64, {1, 1}, false, false, true}},
+                          {},
+                          {},
+                          {{kVarHandle, {}, {0}}, {kWhere, {1}, {2}}, {kAssign, {0, 2}, {}}}};
+  ExpectError({keep, start},
+              "unsupported: 'variable sum' keeps its value between runs, but its dims are not known");
 }
 
 TEST(TensorFlowLiteControl, RefusesVariablesWhoseTypeChanges) {

@@ -103,9 +103,20 @@ void AddVariables(GraphImporter& main) {
 }
 
 // A state is initially zero. A further state says whether the variables have been initialized.
-void Initialize(GraphImporter& main, int resource, Value* value, Builder& b) {
+Status Initialize(GraphImporter& main, int resource, Value* value, Builder& b) {
   Resources& resources = main.context().resources;
-  if (!resources.at(resource).past) return main.variables().Set(resource, value);
+  if (Resource& variable = resources.at(resource); variable.changes && !variable.past) {
+    // No operator states the variable's dims, so they are those of its first value.
+    if (!value->type.tensor() || !value->type.shape.fully_known())
+      return Unsupported("'", variable.name,
+                         "' keeps its value between runs, but its dims are not known: its first value is ",
+                         value->type.ToString());
+    variable.past = main.graph().AddInput(variable.name, value->type);
+  }
+  if (!resources.at(resource).past) {
+    main.variables().Set(resource, value);
+    return {};
+  }
   Resource& flag = resources.at(resources.Number(kStarted));
   if (!flag.past) {
     flag.changes = true;
@@ -114,6 +125,7 @@ void Initialize(GraphImporter& main, int resource, Value* value, Builder& b) {
   }
   Value* started = b.Op("Cast", {resources.at(resources.Number(kStarted)).past}, {{"to", DType::kBool}});
   main.variables().Set(resource, b.Op("Where", {started, resources.at(resource).past, value}));
+  return {};
 }
 
 // LiteRT would let a variable change its shape between runs.

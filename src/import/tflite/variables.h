@@ -15,8 +15,9 @@ Status FindVariables(ModelContext& context);
 void AddVariables(GraphImporter& main);
 // Adds the values of the variables after the run to the graph's outputs.
 Status AddStates(GraphImporter& main);
-// Assigns the first value of a variable, in an initialization that is executed once.
-void Initialize(GraphImporter& main, int resource, Value* value, Builder& b);
+// Assigns the first value of a variable, in an initialization that is executed once. Fails if the variable
+// must be a state, but its dims are not known.
+Status Initialize(GraphImporter& main, int resource, Value* value, Builder& b);
 // Makes `past` a state of the graph and adds its value after a run, `present`, to `outputs`. Fails if the
 // types differ. The error calls the state `name`.
 Status AddState(Graph& graph, const std::string& name, Value* past, Value* present,

@@ -16,7 +16,7 @@ TERN_FORMAT(TorchExport) {
 TERN_FORMAT(TorchScript) {
   return {.name = "TorchScript",
           .title = "a TorchScript model",
-          .shared_extensions = {".pt"},  // most .pt files are checkpoints
+          .extensions = {".pt"},
           .recognise = IsTorchScript,
           .library = "torch",
           .uses_input_types = true};

@@ -1,5 +1,7 @@
 #include "runtime/exec/input_check.h"
 
+#include "ir/exact_symbols.h"
+
 namespace tern {
 namespace {
 
@@ -125,6 +127,7 @@ Result<std::string> CheckInputs(const Graph& graph, const std::vector<const Datu
   for (const auto& [name, binding] : bindings.symbols) values[name] = binding.value;
   for (size_t i = 0; i < inputs.size(); ++i)
     CheckExpressions(*graph.inputs()[i], *inputs[i], values, bindings.conflict);
+  if (!bindings.conflict.empty() && HasExactSymbols(graph)) return InvalidArgument(bindings.conflict);
   return bindings.conflict;
 }
 

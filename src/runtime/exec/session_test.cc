@@ -70,6 +70,24 @@ TEST(Session, RefusesWhatDoesNotFit) {
   ExpectLikeReference(*session, {Counting({2, 4}), Counting({2, 4})});
 }
 
+TEST(Session, RefusesUnequalSizesOfExactSymbols) {
+  const std::string body = R"( %p = Reduce(%x) {kind="sum"} %q = Reduce(%b) {kind="sum"} %y = %p + %q })";
+  const std::string inputs = "graph @g(%x: f32[N,4], %b: f32[N,4], %c: f32[N+1]) -> (%y) {";
+  const std::string exact = R"( meta "tern:symbols" = "exact" )";
+  auto any = SessionOf(ParseOrDie(inputs + body));
+  ExpectLikeReference(*any, {Counting({2, 4}), Counting({3, 4}), Counting({4})});
+  auto session = SessionOf(ParseOrDie(inputs + exact + body));
+  for (int64_t n : {2, 5}) {
+    ExpectLikeReference(*session, {Counting({n, 4}), Counting({n, 4}), Counting({n + 1})});
+    EXPECT_EQ(ErrorOf(*session, {Counting({n, 4}), Counting({3, 4}), Counting({n + 1})}),
+              StrCat("input 'b': dimension 0 (N) is 3, but input 'x' has ", n,
+                     " for N in dimension 0; b is f32[N,4]"));
+    EXPECT_EQ(
+        ErrorOf(*session, {Counting({n, 4}), Counting({n, 4}), Counting({n})}),
+        StrCat("input 'c' must be f32[N+1], got f32[", n, "]: dimension 0 is ", n, " instead of ", n + 1));
+  }
+}
+
 // A plan serves sequences of all element types, so the second run must check them as well.
 TEST(Session, ChecksElementsOfSequencesInEveryRun) {
   auto session = SessionOf(ParseOrDie(R"(graph @g(%s: seq(f32[?]), %x: f32[2]) -> (%y) {

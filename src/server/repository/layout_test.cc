@@ -83,6 +83,9 @@ TEST(Layout, FindsModelFiles) {
   folder.Write("m/6/saved_model.pb", "");
   folder.Write("m/6/fingerprint.pb", "");
   EXPECT_EQ(find("6", ""), "6");
+  folder.Write("m/7/model.pt", "");
+  folder.Write("m/7/other.pt", "");
+  EXPECT_EQ(find("7", ""), "model.pt");
   EXPECT_EQ(find("4", "").substr(0, 26), "no model file is there; Te");
   EXPECT_EQ(find("4", "", false), "") << "plug-ins may need no file";
   EXPECT_EQ(find("1", "missing.onnx"), "file 'missing.onnx' is not in the model's folder");

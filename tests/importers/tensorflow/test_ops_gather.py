@@ -54,7 +54,10 @@ OPS["SegmentMean"] = SORTED[:1]
 UNSORTED = [{"data": X(f(5, 2)), "segment_ids": x(3, 0, 1, 0, 3), "num_segments": C(I32(5))}, {"data": X(i(2, 3)), "segment_ids": X(np.array([[0, -1, 1], [1, 1, 0]], I32)), "num_segments": C(I32(3))}]
 OPS |= {f"UnsortedSegment{k}": UNSORTED for k in ("Sum", "Prod", "Max", "Min")}
 BOUNDED = [{"data": X(np.array([[7], [3], [9]], t)), "segment_ids": x(0, 2, 0), "num_segments": C(I32(3))} for t in (np.uint8, np.uint16, np.int16, np.float16)]
-OPS |= {f"UnsortedSegment{k}": UNSORTED + BOUNDED for k in ("Max", "Min")}
+# Segment 1 is empty, and the elements are the limits of the type, which a float64 does not represent.
+EXACT = [{"data": X(np.array([lowest, largest], t)), "segment_ids": x(0, 2), "num_segments": C(I32(3))}
+         for t in (np.int64, np.uint64, np.uint32) for lowest, largest in [(np.iinfo(t).min + 1, np.iinfo(t).max)]]
+OPS |= {f"UnsortedSegment{k}": UNSORTED + BOUNDED + EXACT for k in ("Max", "Min")}
 SPARSE = {"data": X(f(6, 2)), "indices": x(5, 0, 2, 1), "segment_ids": x(0, 0, 1, 3)}
 OPS |= {f"SparseSegment{k}": [SPARSE] for k in ("Sum", "Mean", "SqrtN")}
 OPS |= {f"SparseSegment{k}WithNumSegments": [SPARSE | {"num_segments": C(I32(5))}] for k in ("Sum", "Mean", "SqrtN")}

@@ -43,9 +43,9 @@ class Control(OpCase):
         handle = T([], "resource")
         return handle, Operator("VAR_HANDLE", [], [handle], options("VarHandleOptions", container="", sharedName=name))
 
-    def counter(self):
-        """A model that adds its input to a variable, which starts as 10, and returns the sum."""
-        x, before, after = T([2]), T([2]), T([2])
+    def counter(self, **more):
+        """A model that adds its input to a variable, which starts as (10, 20), and returns the sum. `more` describes the variable's tensors."""
+        x, before, after = T([2]), T([2], **more), T([2], **more)
         handle, make = self.variable("sum")
         again, make_again = self.variable("sum")
         main = Graph([Operator("CALL_ONCE", [], [], options("CallOnceOptions", initSubgraphIndex=1)), make,
@@ -56,6 +56,16 @@ class Control(OpCase):
 
     def test_variables(self):
         self.compare(self.path(self.counter()), [np.array([1, 2], "float32")])
+
+    def test_variables_of_unknown_size(self):
+        model = self.path(self.counter(signature=[-1]))
+        x = np.array([1, 2], "float32")
+        self.compare(model, [x])
+        standard = model.with_suffix(".onnx")  # the states are inputs and outputs there
+        tern("convert", model, "-o", standard)
+        states = {"variable sum": np.array([5, 6], "float32"), "variables_are_initialized": np.array(1, "uint8")}
+        got = run_model(standard, {names_of(interpreter(model))[0][0]: x, **states})
+        self.assertEqual(got["variable sum after the run"].tolist(), [6, 8])
 
     def test_variables_that_do_not_change_are_constants(self):
         x, value, y = T([2]), T([2]), T([2])

@@ -1,6 +1,7 @@
 """Exports modules with torch.export, runs them with tern and compares the results with those of PyTorch."""
 
 import pathlib
+import re
 import sys
 import tempfile
 import warnings
@@ -38,10 +39,18 @@ def flat(tree):
     return [v for v in torch.utils._pytree.tree_leaves(tree)]
 
 
-def names_of(program):
-    """Returns the names of the inputs that are tensors or computed numbers, and those of the outputs."""
-    inputs = [n for n in program.graph_signature.user_inputs if isinstance(n, str)]
-    return inputs, list(program.graph_signature.user_outputs)
+def output_names(program):
+    """Returns the names that outputs have in Tern, without the suffixes that make them unique: the keys that lead to the
+    output, or the name in the program. The path to an output begins at the first key that is not an index."""
+    signature = [s.arg.name for s in program.graph_signature.output_specs if s.kind.name == "USER_OUTPUT"]
+    tree = torch.utils._pytree.tree_unflatten(signature, program.call_spec.out_spec)
+    names = []
+    for path, name in torch.utils._pytree.tree_flatten_with_path(tree)[0]:
+        keys = [(isinstance(key, torch.utils._pytree.SequenceKey), re.sub(r"\W", "", str(key))) for key in path]
+        while keys and keys[0][0]:
+            del keys[0]
+        names.append("_".join(text for _, text in keys) or name)
+    return names
 
 
 def run_program(program, args, kwargs, *options, keep=None):

@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 import torch
 import torch.nn.functional as F
-from harness import Function, flat, to_numpy
+from harness import Function, flat, output_names, to_numpy
 from torch import nn
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -103,7 +103,7 @@ def write(name, module, args, shapes, core):
     folder.mkdir(parents=True)
     (folder / "model.pt2").write_bytes(stripped(buffer.getvalue()))
     names = [s.arg.name for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
-    outputs = [s.arg.name for s in program.graph_signature.output_specs if s.kind.name == "USER_OUTPUT"]
+    outputs = output_names(program)
     arrays = {f"in.{n}": to_numpy(v) for n, v in zip(names, flat(args), strict=True)}
     arrays |= {f"out.{n}": to_numpy(v) for n, v in zip(outputs, flat(wanted), strict=True)}
     np.savez_compressed(folder / "data.npz", **arrays)

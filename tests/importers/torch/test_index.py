@@ -54,6 +54,15 @@ ADD = {
     "logsumexp": Case(lambda x: (x.logsumexp(1), x.logsumexp((0, 1), keepdim=True)), X),
     "cumsum": Case(lambda x, c: (x.cumsum(1), c.cumsum(0), x.cumprod(-1), (c > 0).cumsum(1)), X, ints(3, 4)),
     "cummax": Case(lambda x: (*x.cummax(1), *x.cummin(2)), X, forms=("raw",)),
+    "empty_dims": Case(lambda x: [y for keep in (False, True) for y in (
+        x.sum([], keep), x.mean([], keep), x.amax([], keep), x.amin([], keep), x.var([], keepdim=keep), x.std([], keepdim=keep),
+        *torch.var_mean(x, [], keepdim=keep), *torch.std_mean(x, [], keepdim=keep), x.norm(3, [], keep), torch.linalg.vector_norm(x, 1, [], keep),
+        torch.nansum(x, [], keep), torch.nanmean(x, [], keep), torch.any(x > 1, [], keep), torch.all(x > 0, [], keep),
+        torch.any(x > 1, None, keep))] + [torch.count_nonzero(x > 0, dim=[]), x.logsumexp([], True), torch.any(x[0, 0, 0], [])], X),
+    "bytes_any_all": Case(lambda x: (x.any(), x.any(1), torch.all(x, dim=[]), x.all(0, True)), ints(3, 4, low=0, high=2, dtype=torch.uint8)),
+    "nansum_of_ints": Case(lambda x: (torch.nansum(x), torch.nansum(x, 1, True), torch.nansum(x, 0, dtype=torch.float32)), ints(3, 4, dtype=torch.int32)),
+    "matrix_norm": Case(lambda x: [torch.linalg.norm(x[0], p) for p in (1, -1, float("inf"), float("-inf"))] +
+                        [torch.linalg.norm(x, float("inf"), (2, 0), True), torch.linalg.norm(x, 1, (0, 2)), torch.linalg.norm(x, dim=(0, 1)), torch.linalg.norm(x)], X),
     "reductions_of_scalars": Case(lambda x: (x.sum(), x.mean(), x.max(), x.amax(), x.softmax(0), x.cumsum(0), *x.max(0)), torch.tensor(2.5)),
 }
 add_cases(Index, ADD)

@@ -1,5 +1,7 @@
-"""Programs as a whole: archives of older versions, buffers that a program writes, control flow, conversions."""
+"""Programs as a whole: archives of older versions, names, sizes of inputs, buffers that a program writes, control flow, conversions."""
 
+import collections
+import dataclasses
 import pathlib
 import tempfile
 import unittest
@@ -8,12 +10,14 @@ import zipfile
 import numpy as np
 import onnxruntime
 import torch
-from harness import check, compare, run_program, to_numpy
-from run_model import run_model, tern
+from harness import Function, check, compare, output_names, run_program, to_numpy
+from run_model import TernError, run_model, tern
 from torch import nn
 from torch._export.serde.serialize import serialize
 from torch._higher_order_ops.map import map as torch_map
 from torch._higher_order_ops.scan import scan
+from torch.utils import _pytree as pytree
+from transformers.modeling_outputs import BaseModelOutputWithPast
 
 AUTO = torch.export.Dim.AUTO
 
@@ -59,6 +63,118 @@ class OlderArchives(unittest.TestCase):
             path = pathlib.Path(folder, "model.pt2")
             save_older(torch.export.export(net, (ids,)), path)
             compare(self, net(ids), run_model(path, {"ids": ids.numpy()}), 1e-3, 1e-5)
+
+
+@dataclasses.dataclass
+class Found:
+    boxes: torch.Tensor
+    masks: torch.Tensor | None
+    scores: torch.Tensor
+
+
+Pair = collections.namedtuple("Pair", "first second")
+torch.export.register_dataclass(Found, serialized_type_name="test_programs.Found")
+pytree._register_namedtuple(Pair, serialized_type_name="test_programs.Pair")
+
+
+class OutputNames(unittest.TestCase):
+    def check(self, function, *wanted):
+        """`wanted` are the names of the outputs of a function of x[2,3]. `None` is the name in the program."""
+        x = torch.randn(2, 3)
+        program = torch.export.export(Function(function), (x,))
+        given = [s.arg.name for s in program.graph_signature.output_specs]
+        wanted = [name or given[i] for i, name in enumerate(wanted)]
+        with tempfile.TemporaryDirectory() as folder:
+            older = pathlib.Path(folder, "older.pt2")
+            save_older(program, older)
+            for got in (run_program(program, (x,), None), run_model(older, {program.graph_signature.user_inputs[0]: x.numpy()})):
+                self.assertEqual(list(got), wanted)
+                compare(self, function(x), got, 1e-5, 1e-6)
+        return program
+
+    def test_dicts(self):
+        names = ["logits", "hidden_0", "hidden_1", "more_a_0", "more_b"]
+        program = self.check(lambda x: {"logits": x + 1, "hidden": (x * 2, x * 3), "more": {"a": [x - 1], "b": x.sum()}}, *names)
+        self.assertEqual(output_names(program), names)
+        self.check(lambda x: collections.OrderedDict(b=x + 1, a=x * 2), "b", "a")
+        self.check(lambda x: collections.defaultdict(list, {"k": [x + 1, x * 2]}), "k_0", "k_1")
+        self.check(lambda x: {3: x + 1, "4": x * 2}, "3", "4")
+
+    def test_classes(self):
+        self.check(lambda x: Found(x + 1, None, x * 2), "boxes", "scores")
+        self.check(lambda x: Pair(x + 1, {"second": x * 2}), "first", "second_second")
+        self.check(lambda x: BaseModelOutputWithPast(last_hidden_state=x + 1, hidden_states=(x * 2, x * 3)),
+                   "last_hidden_state", "hidden_states_0", "hidden_states_1")
+
+    def test_without_keys(self):
+        self.check(lambda x: x + 1, None)
+        self.check(lambda x: (x + 1, [x * 2, x * 3]), None, None, None)
+        self.check(lambda x: (x + 1, {"k": x * 2}), None, "k")
+
+    def test_names_stay_unique(self):
+        self.check(lambda x: [{"k": x + 1}, {"k": x * 2}], "k", "k_1")
+        self.check(lambda x: {"a": [x + 1], "a_0": x * 2}, "a_0", "a_0_1")
+
+        class Net(nn.Module):
+            def forward(self, x, y):
+                return {"x": x + y, "y": x, "z": y}
+
+        x, y = torch.randn(2, 3), torch.randn(2, 3)
+        got = run_program(torch.export.export(Net(), (x, y)), (x, y), None)
+        self.assertEqual(list(got), ["x_1", "y_1", "z"])
+        compare(self, Net()(x, y), got, 1e-5, 1e-6)
+
+    def test_names_of_states(self):
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("sums", torch.zeros(2, 3))
+
+            def forward(self, x):
+                self.sums.add_(x)
+                return {"sums": self.sums * 2, "x": x}
+
+        x = torch.randn(2, 3)
+        for core in (False, True):
+            program = torch.export.export(Net(), (x,))
+            got = run_program(program.run_decompositions() if core else program, (x,), None)
+            self.assertEqual(list(got), ["sums_1", "x_1"])
+            compare(self, {"sums": x * 2, "x": x}, got, 1e-5, 1e-6)
+
+
+class SharedSizes(unittest.TestCase):
+    def test_inputs_with_one_symbol(self):
+        class Net(nn.Module):
+            def forward(self, x, y):
+                return x.sum(1) + y.sum()
+
+        net, batch = Net(), torch.export.Dim("batch")
+        program = torch.export.export(net, (torch.randn(3, 4), torch.randn(3, 5)), dynamic_shapes=({0: batch}, {0: batch}))
+        x, y, other = torch.randn(2, 4), torch.randn(2, 5), torch.randn(4, 5)
+        with self.assertRaises((AssertionError, RuntimeError)):
+            program.module()(x, other)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "model.pt2")
+            torch.export.save(program, path)
+            models = [path, path.with_suffix(".tern"), path.with_suffix(".onnx")]
+            for model in models:
+                if model != path:
+                    tern("convert", path, "-o", model)
+                compare(self, net(x, y), run_model(model, {"x": x.numpy(), "y": y.numpy()}), 1e-5, 1e-5)
+                with self.assertRaisesRegex(TernError, r"input 'y': dimension 0 \(\w+\) is 4, but input 'x' has 2 for \w+ in dimension 0"):
+                    run_model(model, {"x": x.numpy(), "y": other.numpy()})
+
+    def test_sizes_with_an_expression(self):
+        class Net(nn.Module):
+            def forward(self, x, y):
+                return x.sum() + y[1:].sum()
+
+        net, length = Net(), torch.export.Dim("length", min=3)
+        program = torch.export.export(net, (torch.randn(5), torch.randn(6)), dynamic_shapes=({0: length}, {0: length + 1}))
+        x = torch.randn(4)
+        compare(self, net(x, torch.ones(5)), run_program(program, (x, torch.ones(5)), None), 1e-5, 1e-5)
+        with self.assertRaisesRegex(TernError, r"input 'y' must be .*: dimension 0 is 7 instead of 5"):
+            run_program(program, (x, torch.ones(7)), None)
 
 
 class Cache(nn.Module):

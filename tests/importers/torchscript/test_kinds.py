@@ -204,6 +204,15 @@ class Kinds(ScriptCase):
 
         self.both(M(), torch.randn(2, 3), torch.randn(2, 3))
 
+    def test_reductions(self):
+        class M(nn.Module):
+            def forward(self, x):
+                a = torch.linalg.norm(x, 1), torch.linalg.norm(x, float("inf"), (1, 0), True), torch.linalg.norm(x)
+                b = torch.any(x > 0, dim=[]), torch.all(x > 0, dim=[0, 1], keepdim=True), torch.all((x > 0).to(torch.uint8), dim=1)
+                return a, b, x.sum([]), x.amax([], True), x.var([]), torch.nansum(x, [], True)
+
+        self.both(M(), torch.randn(2, 3))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,53 +1,23 @@
 // Converts segment operators: reductions of rows with equal segment ids.
-#include <cmath>
-#include <limits>
-
+#include "import/common/extremes.h"
 #include "import/tensorflow/converter.h"
 
 namespace tern::tensorflow {
 namespace {
 
-// Returns the value from which a reduction starts. In unsorted operators, it is the result of an empty
-// segment.
-double Start(DType dtype, std::string_view kind) {
-  if (kind == "prod" || kind == "mul") return 1;
-  if (kind != "max" && kind != "min") return 0;
-  const bool low = kind == "max";
-  switch (dtype) {
-    case DType::kF32:
-      return low ? -std::numeric_limits<float>::max() : std::numeric_limits<float>::max();
-    case DType::kF64:
-      return low ? -std::numeric_limits<double>::max() : std::numeric_limits<double>::max();
-    case DType::kF16:
-      return low ? -65504.0 : 65504.0;
-    case DType::kBF16:
-      return low ? -3.3895313892515355e38 : 3.3895313892515355e38;
-    case DType::kU8:
-      return low ? 0 : UINT8_MAX;
-    case DType::kU16:
-      return low ? 0 : UINT16_MAX;
-    case DType::kU32:
-      return low ? 0 : UINT32_MAX;
-    case DType::kU64:
-      return low ? 0 : 18446744073709549568.0;  // the largest f64 that fits
-    case DType::kI8:
-      return low ? -128 : 127;
-    case DType::kI16:
-      return low ? -32768 : 32767;
-    case DType::kI32:
-      return low ? INT32_MIN : INT32_MAX;
-    case DType::kI64:
-      return low ? -9.2233720368547758e18 : 9.2233720368547748e18;
-    default:
-      return 0;
-  }
+// Returns a tensor [1] with the value from which a reduction starts. In unsorted operators, it is the result
+// of an empty segment.
+Tensor Start(TfNode& n, DType dtype, std::string_view kind) {
+  if (kind == "mul") return n.Numbers(dtype, {1}, {1});
+  if (!IsNumeric(dtype) || (kind != "max" && kind != "min")) return n.Numbers(dtype, {1}, {0});
+  return kind == "max" ? import::SmallestOf(dtype) : import::LargestOf(dtype);
 }
 
 // Reduces the rows of x [n, …] by their ids [n] into a tensor with `count` (i64[1]) rows.
-Result<Value*> Scatter(TfNode& n, Value* x, Value* ids, Value* count, const char* kind, double start) {
+Result<Value*> Scatter(TfNode& n, Value* x, Value* ids, Value* count, const char* kind) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   Value* shape = rank > 1 ? n.Concat({count, n.Op("Shape", {x}, {{"start", 1}})}, 0) : count;
-  Value* base = n.Op("Fill", {shape}, {{"value", n.Numbers(x->type.dtype, {1}, {start})}});
+  Value* base = n.Op("Fill", {shape}, {{"value", Start(n, x->type.dtype, kind)}});
   return n.Op("ScatterND", {base, n.Unsqueeze(n.Cast(ids, DType::kI64), {1}), x}, {{"reduction", kind}});
 }
 
@@ -65,7 +35,7 @@ Value* CountOf(TfNode& n, int i) { return n.Cast(n.Vector(n.In(i)), DType::kI64)
 Result<Value*> Sizes(TfNode& n, Value* x, Value* ids, Value* count) {
   TERN_ASSIGN(const int rank, n.RankOf(x));
   Value* ones = n.Op("Fill", {n.ShapeOf(ids)}, {{"value", n.Numbers(x->type.dtype, {1}, {1})}});
-  TERN_ASSIGN(Value * sizes, Scatter(n, ones, ids, count, "add", 0));
+  TERN_ASSIGN(Value * sizes, Scatter(n, ones, ids, count, "add"));
   std::vector<int64_t> axes;
   for (int64_t i = 1; i < rank; ++i) axes.push_back(i);
   return axes.empty() ? sizes : n.Unsqueeze(sizes, axes);
@@ -75,7 +45,7 @@ Result<Value*> Sizes(TfNode& n, Value* x, Value* ids, Value* count) {
 enum class Scale { kNone, kMean, kRoot };
 
 Result<Value*> Sum(TfNode& n, Value* x, Value* ids, Value* count, Scale scale) {
-  TERN_ASSIGN(Value * sum, Scatter(n, x, ids, count, "add", 0));
+  TERN_ASSIGN(Value * sum, Scatter(n, x, ids, count, "add"));
   if (scale == Scale::kNone) return sum;
   TERN_ASSIGN(Value * sizes, Sizes(n, x, ids, count));
   Value* divisor = n.Binary("max", sizes, n.Like(sizes, 1));
@@ -87,8 +57,7 @@ Result<Value*> Sum(TfNode& n, Value* x, Value* ids, Value* count, Scale scale) {
 Status Sorted(TfNode& n, const char* kind) {
   Value *x = n.In(0), *ids = n.In(1);
   Value* count = LastPlusOne(n, ids);
-  const double start = Start(x->type.dtype, kind);
-  TERN_ASSIGN(Value * y, Scatter(n, x, ids, count, kind, start));
+  TERN_ASSIGN(Value * y, Scatter(n, x, ids, count, kind));
   const bool extreme = kind == std::string_view("max") || kind == std::string_view("min");
   if (extreme) {
     TERN_ASSIGN(Value * sizes, Sizes(n, x, ids, count));
@@ -115,8 +84,7 @@ Status Unsorted(TfNode& n, const char* kind) {
     ids = n.Vector(ids);
   }
   ids = n.Op("Where", {n.Binary("less", ids, n.b.Ints({0})), count, ids});
-  TERN_ASSIGN(Value * y,
-              Scatter(n, x, ids, n.Binary("add", count, n.b.Ints({1})), kind, Start(x->type.dtype, kind)));
+  TERN_ASSIGN(Value * y, Scatter(n, x, ids, n.Binary("add", count, n.b.Ints({1})), kind));
   n.Out(0, n.Op("Slice", {y, n.b.Ints({0}), count, n.b.Ints({0})}));
   return {};
 }

@@ -44,7 +44,7 @@ Status CallOnce(LiteNode& n) {
   if (!g.top_level()) return n.NotYet("an initialization in a subgraph that another operator calls");
   GraphImporter body(g.context(), g.graph(), subgraph, &g);
   TERN_TRY(body.Import({}));
-  for (const auto& [resource, value] : body.variables().own()) Initialize(g, resource, value, n.b);
+  for (const auto& [resource, value] : body.variables().own()) TERN_TRY(Initialize(g, resource, value, n.b));
   return {};
 }
 

@@ -1,6 +1,5 @@
 // Converts sums over segments, and embeddings.
-#include <limits>
-
+#include "import/common/extremes.h"
 #include "import/tflite/ops/emit.h"
 
 namespace tern::tflite {
@@ -8,28 +7,21 @@ namespace {
 
 // Combines the rows of x that belong to the same segment. `count` is the number of segments, as a vector with
 // one element.
-Value* Segments(Builder& b, Value* x, Value* ids, Value* count, const char* reduction, double first) {
+Value* Segments(Builder& b, Value* x, Value* ids, Value* count, const char* reduction, Tensor first) {
   Value* dims = Joined(b, {count, b.Op("Shape", {x}, {{"start", int64_t{ids->type.shape.rank()}}})}, 0);
-  Value* start = b.Op("Expand", {ScalarLike(b, x, first), dims});
+  Value* start = b.Op("Fill", {dims}, {{"value", std::move(first)}});
   return b.Op("ScatterND", {start, Unsqueezed(b, ids, {-1}), x}, {{"reduction", reduction}});
 }
 
 // The ids are sorted. The last one determines the number of segments.
 Status SegmentSum(LiteNode& n) {
   Builder& b = n.b;
+  const DType t = n.In(0)->type.dtype;
+  if (!IsNumeric(t)) return n.NotYet("elements of type ", DTypeName(t));
   Value* ids = Longs64(b, n.In(1));
   Value* count = Binary(b, "add", Reduced(b, "max", ids, {0}, true), b.Ints({1}));
-  n.Out(0, Segments(b, n.In(0), ids, count, "add", 0));
+  n.Out(0, Segments(b, n.In(0), ids, count, "add", Tensor(t, {1})));
   return {};
-}
-
-double LowestOf(DType t) {
-  return t == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::lowest())
-                          : static_cast<double>(INT32_MIN);
-}
-double HighestOf(DType t) {
-  return t == DType::kF32 ? static_cast<double>(std::numeric_limits<float>::max())
-                          : static_cast<double>(INT32_MAX);
 }
 
 Status UnsortedSegment(LiteNode& n, const char* reduction) {
@@ -37,7 +29,10 @@ Status UnsortedSegment(LiteNode& n, const char* reduction) {
   const std::string kind = reduction;
   Value *x = n.In(0), *ids = Longs64(b, n.In(1));
   const DType t = x->type.dtype;
-  const double first = kind == "mul" ? 1 : kind == "max" ? LowestOf(t) : kind == "min" ? HighestOf(t) : 0;
+  if (!IsNumeric(t)) return n.NotYet("elements of type ", DTypeName(t));
+  const Tensor first = kind == "max"   ? import::SmallestOf(t)
+                       : kind == "min" ? import::LargestOf(t)
+                                       : Tensor::Of(t, {1}, {kind == "mul" ? 1.0 : 0.0});
   Value* count = Reshaped(b, Longs64(b, n.In(2)), {1});
   n.Out(0, Segments(b, x, ids, count, reduction, first));
   return {};

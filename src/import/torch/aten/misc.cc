@@ -147,26 +147,6 @@ Status Kron(AtenNode& n) {
   return {};
 }
 
-// Sums and means of the elements that are not NaN.
-Status NanReduce(AtenNode& n, bool mean) {
-  Emit e(n.b);
-  Value* x = InFloat(n, "self");
-  const int rank = x->type.shape.rank();
-  std::vector<int64_t> axes = n.Ints("dim");
-  if (axes.empty())
-    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
-  axes = Axes(n, axes, rank);
-  Value* missing = e.Unary("isnan", x);
-  Value* sum = e.Reduce("sum", e.Where(missing, e.Like(x, 0), x), axes, n.Bool("keepdim"));
-  if (!mean) {
-    n.Out(sum);
-    return {};
-  }
-  Value* count = e.Reduce("sum", e.Cast(e.Not(missing), x->type.dtype), axes, n.Bool("keepdim"));
-  n.Out(e.Div(sum, count));
-  return {};
-}
-
 Status RandomInts(AtenNode& n) {
   Emit e(n.b);
   Value* shape = n.HasParameter("self") ? e.Shape(n.In("self")) : IntVector(n.b, n.Get("size").items);
@@ -317,8 +297,6 @@ TERN_CONVERTERS(misc) {
   table.Add("aten::heaviside", Heaviside);
   table.Add("aten::hamming_window", HammingWindow);
   table.Add("aten::kron", Kron);
-  table.Add("aten::nansum", [](AtenNode& n) { return NanReduce(n, false); });
-  table.Add("aten::nanmean", [](AtenNode& n) { return NanReduce(n, true); });
   table.Add("aten::randint", RandomInts);
   table.Add("aten::randint_like", RandomInts);
   table.Add("aten::randperm", RandomOrder);

@@ -51,10 +51,27 @@ Status Mean(AtenNode& n) {
   return {};
 }
 
+// Sums and means of the elements that are not NaN.
+Status NanReduce(AtenNode& n, bool mean) {
+  Emit e(n.b);
+  Value* x = n.In("self");
+  if (!IsFloat(x->type.dtype)) return mean ? Mean(n) : Reduction("sum", true)(n);
+  x = e.Cast(x, n.Type("dtype", x->type.dtype));
+  Value* missing = e.Unary("isnan", x);
+  Value* sum = ReduceTo(n, "sum", TargetOf(n, e.Where(missing, e.Like(x, 0), x)));
+  if (mean) sum = e.Div(sum, ReduceTo(n, "sum", TargetOf(n, e.Cast(e.Not(missing), x->type.dtype))));
+  n.Out(sum);
+  return {};
+}
+
+// Unlike in other reductions, an empty list of dims means that no axis is reduced.
 Status AnyAll(AtenNode& n, const char* kind) {
   Emit e(n.b);
-  Value* x = e.Cast(As(n, "self", DType::kBool), DType::kI32);
-  n.Out(e.Cast(ReduceTo(n, kind, TargetOf(n, x)), DType::kBool));
+  Value* x = As(n, "self", DType::kBool);
+  const Arg& dim = n.Get("dim");
+  if (!dim.list() || !dim.items.empty())
+    x = e.Cast(ReduceTo(n, kind, TargetOf(n, e.Cast(x, DType::kI32))), DType::kBool);
+  n.Out(n.TypeOf("self") == DType::kU8 ? e.Cast(x, DType::kU8) : x);
   return {};
 }
 
@@ -84,6 +101,7 @@ Status ArgExtreme(AtenNode& n, const char* kind) {
     n.Out(Position(n, x, kind, n.Int("dim"), n.Bool("keepdim")));
     return {};
   }
+  if (n.Bool("keepdim") && rank < 0) return n.NotYet("keepdim for a tensor of unknown rank");
   Value* y = Position(n, rank == 0 ? x : e.Reshape(x, {-1}), kind, 0, false);
   if (n.Bool("keepdim") && rank > 0) y = e.Reshape(y, std::vector<int64_t>(static_cast<size_t>(rank), 1));
   n.Out(y);
@@ -99,6 +117,8 @@ Status AMinMax(AtenNode& n) {
 Status Variance(AtenNode& n, bool root, bool with_mean) {
   Emit e(n.b);
   const Target t = TargetOf(n, n.In("self"));
+  if (t.axes.empty() && t.x->type.shape.rank() < 0)
+    return n.NotYet("all elements of a tensor of unknown rank");
   double correction = n.HasParameter("correction") ? n.Float("correction", 1)
                       : n.Bool("unbiased", true)   ? 1
                                                    : 0;
@@ -134,6 +154,26 @@ Status Norm(AtenNode& n, const char* order) {
   magnitude.x = e.Binary("pow", magnitude.x, e.Like(x, p));
   Value* sum = ReduceTo(n, "sum", magnitude);
   n.Out(e.Binary("pow", sum, e.Like(x, 1 / p)));
+  return {};
+}
+
+// With an order, the norm of two axes is that of a matrix: the largest or smallest sum of a column (order 1
+// and -1) or row (infinity). Without, it is that of the vector of all elements.
+Status LinalgNorm(AtenNode& n) {
+  Emit e(n.b);
+  Value* x = n.In("self");
+  const int rank = x->type.shape.rank();
+  std::vector<int64_t> axes = n.Get("dim").list() ? n.Ints("dim") : std::vector<int64_t>{0, 1};
+  const bool matrix = n.Has("dim") ? n.Get("dim").items.size() == 2 : rank < 0 || rank == 2;
+  if (!n.Has("ord") || !matrix) return Norm(n, "ord");
+  if (n.Get("ord").kind == Arg::Kind::kString) return n.NotYet("the norm '", n.Text("ord"), "'");
+  const double p = n.Float("ord");
+  if (std::fabs(p) != 1 && !std::isinf(p)) return n.NotYet("the matrix norm of order ", p);
+  if (std::isinf(p)) std::swap(axes[0], axes[1]);
+  x = e.Unary("abs", e.Cast(x, n.Type("dtype", FloatOf(x->type.dtype))));
+  Value* sums = e.Reduce("sum", x, {Axis(n, axes[0], rank)}, true);
+  Value* y = e.Reduce(p > 0 ? "max" : "min", sums, {Axis(n, axes[1], rank)}, true);
+  n.Out(n.Bool("keepdim") ? y : e.Squeeze(y, Axes(n, axes, rank)));
   return {};
 }
 
@@ -228,6 +268,8 @@ TERN_CONVERTERS(reduce) {
   table.Add("aten::min", [](AtenNode& n) { return Extreme(n, "min"); });
   table.Add("aten::argmax", [](AtenNode& n) { return ArgExtreme(n, "max"); });
   table.Add("aten::argmin", [](AtenNode& n) { return ArgExtreme(n, "min"); });
+  table.Add("aten::nansum", [](AtenNode& n) { return NanReduce(n, false); });
+  table.Add("aten::nanmean", [](AtenNode& n) { return NanReduce(n, true); });
   table.Add("aten::aminmax", AMinMax);
   table.Add("aten::var", [](AtenNode& n) { return Variance(n, false, false); });
   table.Add("aten::std", [](AtenNode& n) { return Variance(n, true, false); });
@@ -235,7 +277,7 @@ TERN_CONVERTERS(reduce) {
   table.Add("aten::std_mean", [](AtenNode& n) { return Variance(n, true, true); });
   table.Add("aten::norm", [](AtenNode& n) { return Norm(n, "p"); });
   table.Add("aten::linalg_vector_norm", [](AtenNode& n) { return Norm(n, "ord"); });
-  table.Add("aten::linalg_norm", [](AtenNode& n) { return Norm(n, "ord"); });
+  table.Add("aten::linalg_norm", LinalgNorm);
   table.Add("aten::frobenius_norm", [](AtenNode& n) { return Norm(n, "p"); });
   table.Add("aten::logsumexp", LogSumExp);
   table.Add("aten::cumsum", [](AtenNode& n) { return Cumulative(n, "sum"); });

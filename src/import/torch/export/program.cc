@@ -2,6 +2,8 @@
 
 #include "import/torch/aten/emit.h"
 #include "import/torch/export/buffers.h"
+#include "import/torch/export/output_keys.h"
+#include "ir/exact_symbols.h"
 
 namespace tern::torch {
 namespace {
@@ -42,9 +44,9 @@ class ProgramReader {
     const auto error = parser.parse(text).get(program);
     if (error) return InvalidModel("'", model.entry, "' is not JSON: ", simdjson::error_message(error));
     TERN_TRY(CheckVersion(program));
-    TERN_ASSIGN(const Json module, Member(program, "graph_module"));
-    TERN_ASSIGN(const Json graph, Member(module, "graph"));
-    TERN_ASSIGN(const Json signature, Member(module, "signature"));
+    TERN_ASSIGN(module_, Member(program, "graph_module"));
+    TERN_ASSIGN(const Json graph, Member(module_, "graph"));
+    TERN_ASSIGN(const Json signature, Member(module_, "signature"));
     import::UnsupportedOperators missing;
     TERN_ASSIGN(nodes_, ListUnsupported(graph, missing));
     TERN_TRY(missing.status());
@@ -56,6 +58,7 @@ class ProgramReader {
     while (true) {
       auto out = std::make_unique<Graph>("main");
       AddMetadata(program, *out);
+      SetExactSymbols(*out);  // torch checks the sizes of a program's inputs
       TERN_ASSIGN(const bool done, Import(graph, signature, *out));
       if (done) {
         out->RemoveDeadNodes();
@@ -181,12 +184,28 @@ class ProgramReader {
     return {};
   }
 
+  static bool IsResult(const std::string& kind) { return kind == "user_output" || kind == "loss_output"; }
+
+  // Returns the keys of the user's outputs, in order; an empty text for an output without keys.
+  Result<std::vector<std::string>> KeysOfResults(simdjson::dom::array specs) const {
+    size_t count = 0;
+    for (const Json json : specs) {
+      TERN_ASSIGN(const Union spec, UnionOf(json));
+      count += IsResult(spec.kind) ? 1 : 0;
+    }
+    std::vector<std::string> keys = OutputKeys(module_, count);
+    keys.resize(count);
+    return keys;
+  }
+
   Status SetOutputs(Json graph, Json signature, Graph& out, GraphReader& reader) {
     TERN_ASSIGN(const auto specs, ArrayIn(signature, "output_specs"));
     TERN_ASSIGN(const auto results, ArrayIn(graph, "outputs"));
     if (specs.size() != results.size())
       return InvalidModel("the signature lists ", specs.size(), " outputs, the graph ", results.size());
     OutputList outputs(out);
+    TERN_ASSIGN(const std::vector<std::string> keys, KeysOfResults(specs));
+    auto key = keys.begin();
     auto next = results.begin();
     int index = -1;  // of the output
     for (const Json json : specs) {
@@ -209,8 +228,8 @@ class ProgramReader {
         buffers_->SetResult(path, value);
         continue;
       }
-      if (spec.kind != "user_output" && spec.kind != "loss_output")
-        return Unsupported("a program with outputs of the kind '", spec.kind, "'");
+      if (!IsResult(spec.kind)) return Unsupported("a program with outputs of the kind '", spec.kind, "'");
+      const std::string& name = *key++;
       TERN_ASSIGN(const Arg arg, ReadArgument(result, reader.names));
       if (arg.none()) continue;
       if (arg.is_tensor() && arg.tensor->complex) return Unsupported("an output with complex elements");
@@ -218,7 +237,10 @@ class ProgramReader {
       TERN_TRY(NamesOfOutput(result, names));
       Builder b(out);
       TERN_ASSIGN(Value * v, reader.ValueOf(arg, b));
-      TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", index) : names[0]));
+      if (name.empty())
+        TERN_TRY(outputs.Add(v, names.empty() || names[0].empty() ? StrCat("output_", index) : names[0]));
+      else
+        TERN_TRY(outputs.AddKeyed(v, name));
     }
     TERN_TRY(buffers_->AddStates(reader.context, out, outputs));
     return outputs.Finish();
@@ -226,6 +248,7 @@ class ProgramReader {
 
   const Archive& archive_;
   load::ReadContext& options_;
+  Json module_;
   std::set<std::string> symbols_;
   int64_t nodes_ = 0;  // in the file
   Buffers* buffers_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include "import/testing.h"
 #include "import/torch/testing.h"
+#include "ir/exact_symbols.h"
 
 namespace tern::torch {
 namespace {
@@ -32,12 +33,112 @@ TEST(Program, KeepsSymbolicSizes) {
       ProgramOf(Relu(), "y", "{\"as_expr\":{\"expr_str\":\"Symbol('s0', integer=True)\"}},{\"as_int\":3}"));
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   EXPECT_EQ((*graph)->outputs()[0]->type.ToString(), "f32[s0,3]");
+  EXPECT_TRUE(HasExactSymbols(**graph));
 }
 
 TEST(Program, AnInputMayBeAnOutput) {
   const auto graph = Read(ProgramOf("", "x"));
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
   EXPECT_EQ((*graph)->NodeCount(), 1);
+}
+
+std::string Escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+constexpr const char* kLeaf = R"({"type":null,"context":null,"children_spec":[]})";
+
+// A node of an out_spec. `context` is a string of the file.
+std::string TreeOf(const std::string& type, const std::string& context,
+                   const std::vector<std::string>& children) {
+  std::string out = "{\"type\":\"" + type + "\",\"context\":\"" + Escaped(context) + "\",\"children_spec\":[";
+  for (size_t i = 0; i < children.size(); ++i) out += (i ? "," : "") + children[i];
+  return out + "]}";
+}
+
+// Returns the names of the outputs of a program with the inputs x and c. It returns x, a = relu(x) and
+// b = relu(a), as a tree.
+std::string NamesFor(const std::string& tree, const std::string& more = "") {
+  std::string program = ProgramOf(NodeOf("torch.ops.aten.relu.default", {{"self", "x"}}, "a") + "," +
+                                  NodeOf("torch.ops.aten.relu.default", {{"self", "a"}}, "b"));
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const size_t at = program.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    program.replace(at, from.size(), to);
+  };
+  const auto tensor = [](const std::string& name) { return "{\"as_tensor\":{\"name\":\"" + name + "\"}}"; };
+  const auto result = [&](const std::string& name) {
+    return "{\"user_output\":{\"arg\":" + tensor(name) + "}}";
+  };
+  replace("\"outputs\":[" + tensor("y") + "]",
+          "\"outputs\":[" + tensor("x") + "," + tensor("a") + "," + tensor("b") + "]");
+  replace("\"output_specs\":[" + result("y") + "]",
+          "\"output_specs\":[" + result("x") + "," + result("a") + "," + result("b") + "]");
+  replace("\"inputs\":[" + tensor("x") + "]", "\"inputs\":[" + tensor("x") + "," + tensor("c") + "]");
+  replace("\"input_specs\":[", "\"input_specs\":[{\"user_input\":{\"arg\":" + tensor("c") + "}},");
+  replace("\"tensor_values\":{", "\"tensor_values\":{\"c\":" + MetaOf("") + ",");
+  replace("\"graph_module\":{",
+          "\"graph_module\":{\"module_call_graph\":[{\"fqn\":\"\",\"signature\":{\"out_spec\":\"" +
+              Escaped(tree) + "\"}}]," + more);
+  const auto graph = Read(program);
+  if (!graph.ok()) return graph.status().ToString();
+  std::vector<std::string> names;
+  for (const Value* v : (*graph)->outputs()) names.push_back(v->name);
+  return Join(names, " ");
+}
+
+std::string SpecOf(const std::string& tree) { return "[1, " + tree + "]"; }
+
+TEST(Program, NamesOutputsAfterTheirKeys) {
+  const auto dict = [](const std::string& keys, const std::vector<std::string>& children) {
+    return TreeOf("builtins.dict", keys, children);
+  };
+  const std::string leaf = kLeaf, pair = TreeOf("builtins.list", "null", {leaf, leaf});
+  EXPECT_EQ(NamesFor(SpecOf(dict(R"(["first", "b", "d.e"])", {leaf, leaf, leaf}))), "first b d.e");
+  EXPECT_EQ(NamesFor(SpecOf(dict(R"(["p", 7])", {pair, leaf}))), "p_0 p_1 7");
+  EXPECT_EQ(NamesFor(SpecOf(dict(R"(["p", "q"])", {dict(R"(["r"])", {leaf}), pair}))), "p_r q_0 q_1");
+  // Outputs without a key, and indices in front of a key.
+  EXPECT_EQ(NamesFor(SpecOf(TreeOf("builtins.tuple", "null", {leaf, leaf, leaf}))), "x a b");
+  EXPECT_EQ(NamesFor(SpecOf(TreeOf("builtins.tuple", "null", {leaf, dict(R"(["k", "l"])", {leaf, leaf})}))),
+            "x k l");
+  // Names of inputs and repeated names get a suffix.
+  EXPECT_EQ(NamesFor(SpecOf(dict(R"(["c", "x", "c_1"])", {leaf, leaf, leaf}))), "c_1 x_1 c_1_1");
+}
+
+TEST(Program, NamesOutputsAfterTheFieldsOfClasses) {
+  const std::string leaf = kLeaf;
+  const std::vector<std::string> leaves = {leaf, leaf, leaf};
+  EXPECT_EQ(NamesFor(SpecOf(TreeOf("m.Output", R"(["p", "q", "r"])", leaves))), "p q r");
+  EXPECT_EQ(NamesFor(SpecOf(TreeOf("m.Data", R"([["p", "q", "r"], ["none"]])", leaves))), "p q r");
+  EXPECT_EQ(NamesFor(SpecOf(TreeOf("collections.namedtuple", "m.Tuple", leaves)),
+                     R"("treespec_namedtuple_fields":{"m.Tuple":{"field_names":["p","q","r"]}},)"),
+            "p q r");
+  const std::string defaults =
+      R"({"type":"collections.defaultdict","context":{"default_factory_module":"builtins","default_factory_name":"list","dict_context":["p","q","r"]},"children_spec":[)" +
+      leaf + "," + leaf + "," + leaf + "]}";
+  EXPECT_EQ(NamesFor(SpecOf(defaults)), "p q r");
+}
+
+TEST(Program, IgnoresTreesThatItCannotRead) {
+  const std::string leaf = kLeaf;
+  const std::vector<std::string> leaves = {leaf, leaf, leaf};
+  std::string deep = leaf;
+  for (int i = 0; i < 200; ++i) deep = TreeOf("builtins.dict", R"(["k"])", {deep});
+  for (const std::string& spec :
+       {std::string(), std::string("{"), std::string("[1]"), std::string("[1, 2]"), std::string("null"),
+        SpecOf(leaf), SpecOf(TreeOf("builtins.dict", R"(["p", "q"])", {leaf, leaf})),
+        SpecOf(TreeOf("builtins.dict", R"(["p", "q"])", leaves)),
+        SpecOf(TreeOf("builtins.dict", R"(["p", null, "q"])", leaves)),
+        SpecOf(TreeOf("builtins.dict", R"([["p", "q", "r"], []])", leaves)),
+        SpecOf(TreeOf("m.Unknown", "something", leaves)), SpecOf(R"({"type":"builtins.dict"})"),
+        SpecOf(TreeOf("builtins.list", "null", {deep, leaf, leaf})),
+        SpecOf(TreeOf("builtins.dict", "[\"" + std::string(2000, 'k') + "\", \"p\", \"q\"]", leaves))})
+    EXPECT_EQ(NamesFor(spec), "x a b") << spec.substr(0, 200);
 }
 
 TEST(Program, WritesReachAllViews) {

@@ -135,8 +135,19 @@ Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::
   return std::unique_ptr<Weights>(std::move(weights));
 }
 
-Status OutputList::Add(Value* value, std::string name) {
-  name = names_.Make(std::move(name));
+OutputList::OutputList(Graph& graph) : graph_(graph) {
+  for (const Value* input : graph.inputs()) inputs_.insert(input->name);
+}
+
+Status OutputList::Add(Value* value, std::string name) { return Append(value, names_.Make(std::move(name))); }
+
+Status OutputList::AddKeyed(Value* value, const std::string& key) {
+  std::string name = names_.Make(key);
+  while (inputs_.count(name)) name = names_.Make(key);
+  return Append(value, std::move(name));
+}
+
+Status OutputList::Append(Value* value, std::string name) {
   if (value->graph != &graph_ || !value->producer || !taken_.insert(value).second) {
     Builder b(graph_);
     b.At(name, "graph output");

@@ -29,13 +29,19 @@ Result<std::unique_ptr<Weights>> OpenWeights(const Archive& archive, const std::
 // if an earlier output has the same name.
 class OutputList {
  public:
-  explicit OutputList(Graph& graph) : graph_(graph) {}
+  // The graph must have all its inputs.
+  explicit OutputList(Graph& graph);
   Status Add(Value* value, std::string name);
+  // Adds an output whose name also differs from the names of the graph's inputs.
+  Status AddKeyed(Value* value, const std::string& key);
   int size() const { return static_cast<int>(outputs_.size()); }
   Status Finish();
 
  private:
+  Status Append(Value* value, std::string name);
+
   Graph& graph_;
+  std::set<std::string> inputs_;  // their names
   std::set<const Value*> taken_;
   UniqueNames names_;
   std::vector<Value*> outputs_;
