@@ -197,12 +197,21 @@ bool Mirror::Complete(const std::string& model, const std::string& unit, const R
   return false;
 }
 
-Result<CopiedFile> Mirror::CopyFile(const ObjectInfo& object, const std::string& sha256,
+// `most`: limit on the size of the file.
+Result<CopiedFile> Mirror::CopyFile(const ObjectInfo& object, const std::string& sha256, uint64_t most,
                                     CacheFolder::NewCopy& copy, const Stop& stop) {
+  const auto check = [&](uint64_t bytes) {
+    return bytes <= most ? Status() : InvalidArgument("'", object.key, "' has more than ", most, " bytes");
+  };
+  TERN_TRY(check(object.size_known ? object.size : 0));
   TERN_ASSIGN(const std::string path, copy.PathFor(object.path));
   TERN_ASSIGN(const auto room, cache_->MakeRoom(path, object.size_known ? object.size : 1));
+  const auto grow = [&](uint64_t bytes) -> Status {
+    TERN_TRY(check(bytes));
+    return room->Grow(bytes);
+  };
   TERN_ASSIGN(CopiedFile file,
-              Download(*store_, object, sha256, path, room->most(), retry(), counters_.transfers, stop));
+              Download(*store_, object, sha256, path, grow, retry(), counters_.transfers, stop));
   copy.Add(object.path, file);
   return file;
 }
@@ -213,9 +222,7 @@ Status Mirror::CopyUnit(const RemoteUnit& unit, const CopiedFiles& current, Cach
   const std::string folder = unit.files[0].path.substr(0, unit.files[0].path.find('/'));
   const ObjectInfo* listed = IsVersion(folder) ? unit.Find(StrCat(folder, "/", kSumsFile)) : nullptr;
   if (listed) {
-    if (listed->size_known && listed->size > kMaxSums)
-      return InvalidArgument("'", listed->key, "' has more than ", kMaxSums, " bytes");
-    TERN_TRY(CopyFile(*listed, "", copy, stop).status());
+    TERN_TRY(CopyFile(*listed, "", kMaxSums, copy, stop).status());
     TERN_ASSIGN(const std::string path, copy.PathFor(listed->path));
     TERN_ASSIGN(const std::string text, data::ReadFile(path));
     TERN_ASSIGN(sums, ParseSums(text, kMaxObjects));
@@ -232,7 +239,7 @@ Status Mirror::CopyUnit(const RemoteUnit& unit, const CopiedFiles& current, Cach
     const bool same = known != current.end() && known->second.version == VersionId(object) &&
                       (sum.empty() || sum == known->second.sha256);
     if (same && copy.Link(object.path, known->second)) continue;
-    TERN_TRY(CopyFile(object, sum, copy, stop).status());
+    TERN_TRY(CopyFile(object, sum, UINT64_MAX, copy, stop).status());
   }
   return {};
 }

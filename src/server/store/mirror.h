@@ -67,8 +67,8 @@ class Mirror {
   bool Complete(const std::string& model, const std::string& unit, const RemoteUnit& remote, Haste haste);
   Status CopyUnit(const RemoteUnit& unit, const CopiedFiles& current, CacheFolder::NewCopy& copy,
                   const Stop& stop);
-  Result<CopiedFile> CopyFile(const ObjectInfo& object, const std::string& sha256, CacheFolder::NewCopy& copy,
-                              const Stop& stop);
+  Result<CopiedFile> CopyFile(const ObjectInfo& object, const std::string& sha256, uint64_t most,
+                              CacheFolder::NewCopy& copy, const Stop& stop);
   void Note(const std::string& model, const std::string& unit, const Status& status);
   RetryOptions retry() const { return {options_.attempts}; }
 
