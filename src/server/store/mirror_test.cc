@@ -302,6 +302,41 @@ TEST_F(MirrorTest, StopsFilesOfUnknownSizeAtTheLimit) {
       << large.message();
 }
 
+TEST_F(MirrorTest, CountsEachVersionOnce) {
+  options_.settle = seconds(1000);
+  options_.attempts = 1;
+  Open();
+  store_->objects = {{"m/1/model", "one"}, {"n/1/model", "n"}};
+  store_->corrupt = "m/1/model";
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(mirror_->Update("m", {}).ok());
+  EXPECT_EQ(mirror_->counters().broken, 1u);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().broken, 1u);
+  EXPECT_EQ(Files(), Names{"n/1/model"});
+  // A version that waits, and that a client asks for.
+  store_->age = 0;
+  store_->objects["n/2/model"] = "two";
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().waiting, 1u);
+  ASSERT_TRUE(mirror_->Update("n", {}).ok());
+  EXPECT_EQ(mirror_->counters().waiting, 0u);
+  // A version that is right now, one that is gone, and a model that is gone.
+  store_->corrupt = "n/3/model";
+  store_->objects["n/3/model"] = "three";
+  EXPECT_TRUE(mirror_->Update("m", {}).ok());
+  EXPECT_FALSE(mirror_->Update("n", {}).ok());
+  EXPECT_EQ(mirror_->counters().broken, 1u);
+  store_->objects.erase("n/3/model");
+  ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().broken, 0u);
+  store_->objects["o/1/model"] = "o";
+  ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().waiting, 1u);
+  store_->objects.erase("o/1/model");
+  ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().waiting, 0u);
+}
+
 TEST_F(MirrorTest, KeepsFilesOfVersionsInUse) {
   Open(12);
   store_->objects = {{"m/1/model", "one"}, {"m/2/model", "two"}, {"m/labels", "l"}};
