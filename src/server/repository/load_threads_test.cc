@@ -43,7 +43,7 @@ TEST(LoadThreads, WorkThatWaitsLetsOtherWorkRun) {
   std::promise<void> other;
   const Status status = threads.Run([&] {
     threads.Post([&] { other.set_value(); });
-    const LoadThreads::Waiting waiting;
+    const LoadThreads::Waiting waiting("a test");
     const bool ran = other.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
     threads.Cancel();
     return ran && waiting.cancelled() ? Status() : Unavailable("the other work does not run");
@@ -58,6 +58,30 @@ TEST(LoadThreads, WorkThatWaitsLetsOtherWorkRun) {
   });
   threads.RunAll(work);
   EXPECT_EQ(most, 1);
+}
+
+TEST(LoadThreads, TheLogTellsWhatAllThreadsWaitFor) {
+  LoadThreads threads(1, 2);
+  std::promise<void> both, done;
+  const auto go = done.get_future().share();
+  testing::internal::CaptureStderr();
+  threads.Post([&] {
+    const LoadThreads::Waiting waiting("a trial of model 'a'");
+    go.wait();
+  });
+  threads.Post([&] {
+    const LoadThreads::Waiting waiting("a trial of model 'b'");
+    both.set_value();
+    go.wait();
+  });
+  both.get_future().wait();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("of 2 threads that load models, 2 wait, so that other models wait to be loaded: "
+                     "a trial of model 'a' for 0 s, a trial of model 'b' for 0 s"),
+            std::string::npos)
+      << log;
+  done.set_value();
+  EXPECT_TRUE(threads.Run([] { return Status(); }).ok()) << "they go on";
 }
 
 }  // namespace
