@@ -130,14 +130,4 @@ Status LoadThreads::Run(const std::function<Status()>& work) {
   return result.get();
 }
 
-void LoadThreads::RunAll(const std::vector<std::function<void()>>& work) {
-  std::vector<std::promise<void>> done(work.size());
-  for (size_t i = 0; i < work.size(); ++i)
-    Post([&work, &done, i] {
-      work[i]();
-      done[i].set_value();
-    });
-  for (auto& promise : done) promise.get_future().wait();
-}
-
 }  // namespace tern::server

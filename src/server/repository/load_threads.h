@@ -50,8 +50,6 @@ class LoadThreads {
 
   // Like Post, but waits for the result.
   Status Run(const std::function<Status()>& work);
-  // Runs all functions in parallel and waits for them.
-  void RunAll(const std::vector<std::function<void()>>& work);
 
  private:
   struct Thread {

@@ -51,12 +51,13 @@ TEST(LoadThreads, WorkThatWaitsLetsOtherWorkRun) {
   EXPECT_TRUE(status.ok()) << status.message();
   // One thread is left of the two.
   std::atomic<int> most{0}, now{0};
-  const std::vector<std::function<void()>> work(4, [&] {
-    most = std::max<int>(most, ++now);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    --now;
-  });
-  threads.RunAll(work);
+  for (int i = 0; i < 4; ++i)
+    threads.Post([&] {
+      most = std::max<int>(most, ++now);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      --now;
+    });
+  EXPECT_TRUE(threads.Run([] { return Status(); }).ok());
   EXPECT_EQ(most, 1);
 }
 
