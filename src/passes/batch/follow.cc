@@ -72,6 +72,9 @@ std::optional<size_t> DimFor(const Dims& target, int64_t outer, int64_t old_size
 
 }  // namespace
 
+BatchFollower::BatchFollower(std::string symbol)
+    : symbol_(std::move(symbol)), adapts_(false), old_size_(1), sizes_{1, 2, 3, 4, 8, 64, 1000} {}
+
 bool BatchFollower::Holds(const Dim& dim) const {
   std::vector<std::string> names;
   dim.CollectSymbols(names);
@@ -236,7 +239,7 @@ void BatchFollower::SimplifyDims(const Node& node) const {
     Dim& d = y[axis->index];
     const Dim& x = node.input(0)->type.shape.dims[axis->index];
     const auto same = [&](int64_t n) { return d.Substitute({{symbol_, n}}) == x.Substitute({{symbol_, n}}); };
-    if (same(old_size_) && same(new_size_)) d = x;
+    if (std::all_of(sizes_.begin(), sizes_.end(), same)) d = x;
     return;
   }
   if (axis->index != 0 || !axis->count.Is(1) || y[0] != batch()) return;
@@ -291,7 +294,7 @@ Status BatchFollower::WalkBodies(Node& node) {
 Status BatchFollower::Walk(Graph& graph) {
   for (const auto& owned : graph.nodes()) {
     Node& node = *owned;
-    TERN_TRY(Adapt(node));
+    if (adapts_) TERN_TRY(Adapt(node));
     TERN_TRY(InferNode(node));
     if (!node.subgraphs().empty()) TERN_TRY(WalkBodies(node));
     TERN_TRY(CheckItems(node));

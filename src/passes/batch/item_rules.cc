@@ -214,7 +214,9 @@ ItemAxes ReverseSequenceItems(const ItemQuery& q) {
   return AllOutputs(q, q.Axis(0));
 }
 
+// With positions (input 3), cos and sin are tables, and a position may refer to any row.
 ItemAxes RotaryItems(const ItemQuery& q) {
+  if (q.Has(3)) TERN_TRY(q.OnlyIn({0, 3}));
   for (int i = 0; i < q.inputs(); ++i)
     if (q.Holds(i) && q.Axis(i) != 0) return WorksAlong(q.Axis(i));
   if (!q.Holds(0)) return OnlyOthersHold();

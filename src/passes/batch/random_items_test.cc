@@ -1,5 +1,6 @@
 // Changes the batch of random graphs from 1 to 3. Either SetBatch fails, or a run with 3 items has the
-// same results as 3 runs with one item.
+// same results as 3 runs with one item. The same holds for CheckIndependentItems and graphs with an open
+// batch.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include "ir/evaluate.h"
 #include "ir/text.h"
 #include "ops/ops.h"
+#include "passes/batch/independent_items.h"
 #include "passes/batch/set_batch.h"
 
 namespace tern {
@@ -264,9 +266,29 @@ bool AreItems(const Tensor& all, const std::vector<Tensor>& ones) {
   return false;
 }
 
+// Runs `one` with each of kItems random items, and `all` with all of them. Expects the same results.
+void ExpectSameItems(const Graph& one, const Graph& all, Dims dims, unsigned seed, const std::string& text) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> values(-2, 2);
+  dims[0] = kItems;
+  Tensor x(DType::kF32, dims);
+  for (int64_t i = 0; i < x.size(); ++i) StoreDouble(x, i, values(random));
+  dims[0] = 1;
+  const int64_t size = SizeOf(dims);
+  std::vector<Tensor> ones;
+  for (int64_t item = 0; item < kItems; ++item) {
+    Tensor part(DType::kF32, dims);
+    for (int64_t i = 0; i < size; ++i) StoreDouble(part, i, LoadDouble(x, item * size + i));
+    ones.push_back(RunItems(one, part));
+  }
+  EXPECT_TRUE(AreItems(RunItems(all, x), ones)) << "seed " << seed << "\n" << text << "\n" << PrintGraph(all);
+}
+
+std::string ChainOf(unsigned seed) { return RandomChain(seed).Build(static_cast<int>(1 + seed % 8)); }
+
 // Returns true if SetBatch accepts the graph. In this case also checks the results of the items.
 bool Try(unsigned seed) {
-  const std::string text = RandomChain(seed).Build(static_cast<int>(1 + seed % 8));
+  const std::string text = ChainOf(seed);
   const auto one = ParseItems(text), three = ParseItems(text);
   if (!one || !three) return false;
   const Status status = SetBatch(*three, kItems);
@@ -275,23 +297,19 @@ bool Try(unsigned seed) {
     EXPECT_NE(status.message().find("in place of 1: "), std::string::npos) << status.ToString();
     return false;
   }
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> values(-2, 2);
-  Dims dims = one->inputs()[0]->type.shape.Concrete();
-  const int64_t size = SizeOf(dims);
-  dims[0] = kItems;
-  Tensor x(DType::kF32, dims);
-  for (int64_t i = 0; i < x.size(); ++i) StoreDouble(x, i, values(random));
+  ExpectSameItems(*one, *three, one->inputs()[0]->type.shape.Concrete(), seed, text);
+  return true;
+}
+
+// The same for CheckIndependentItems. Constants that fit a batch of 1 only make some graphs invalid.
+bool TryOpen(unsigned seed) {
+  std::string text = ChainOf(seed);
+  text.replace(text.find("[1,"), 3, "[N,");
+  const auto graph = ParseGraph(text);
+  if (!graph.ok() || !CheckIndependentItems(**graph).ok()) return false;
+  std::vector<Dim> dims = (*graph)->inputs()[0]->type.shape.dims;
   dims[0] = 1;
-  std::vector<Tensor> ones;
-  for (int64_t item = 0; item < kItems; ++item) {
-    Tensor part(DType::kF32, dims);
-    for (int64_t i = 0; i < size; ++i) StoreDouble(part, i, LoadDouble(x, item * size + i));
-    ones.push_back(RunItems(*one, part));
-  }
-  EXPECT_TRUE(AreItems(RunItems(*three, x), ones)) << "seed " << seed << "\n"
-                                                   << text << "\n"
-                                                   << PrintGraph(*three);
+  ExpectSameItems(**graph, **graph, Shape(dims).Concrete(), seed, text);
   return true;
 }
 
@@ -303,6 +321,15 @@ TEST(RandomItems, AreIndependentOrRefused) {
   RecordProperty("accepted", static_cast<int>(accepted));
   EXPECT_GT(accepted, kGraphs / 5);
   EXPECT_LT(accepted, kGraphs * 4 / 5);
+}
+
+TEST(RandomItems, AreIndependentOrNotBatched) {
+  InitOps();
+  constexpr unsigned kGraphs = 8000;
+  unsigned accepted = 0;
+  for (unsigned seed = 0; seed < kGraphs && !HasFailure(); ++seed) accepted += TryOpen(seed);
+  RecordProperty("accepted", static_cast<int>(accepted));
+  EXPECT_GT(accepted, kGraphs / 20);
 }
 
 }  // namespace

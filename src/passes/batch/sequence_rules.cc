@@ -6,7 +6,9 @@ namespace tern {
 ItemAxes SequenceItems(const ItemQuery& q) {
   int axis = kNoItems;
   for (int i = 0; i < q.inputs(); ++i) {
-    if (!q.Has(i) || q.node.op->HasRole(i, Port::Role::kSetting)) continue;
+    const bool position = q.node.op->HasRole(i, Port::Role::kSetting);
+    if (position && q.Holds(i)) return InvalidArgument("its position differs between items");
+    if (!q.Has(i) || position) continue;
     if (!q.Holds(i) || (axis != kNoItems && q.Axis(i) != axis))
       return InvalidArgument("its elements contain the items in different axes, or one contains none");
     axis = q.Axis(i);

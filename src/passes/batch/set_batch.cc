@@ -1,55 +1,15 @@
 #include "passes/batch/set_batch.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ir/bind_symbols.h"
 #include "passes/batch/follow.h"
+#include "passes/batch/symbols.h"
 
 namespace tern {
 namespace {
 
 bool HasDims(const Value* v) { return v->type.tensor() && v->type.shape.rank() > 0; }
-
-void AddSymbols(const Graph& graph, std::set<std::string>& names) {
-  for (const auto& v : graph.values()) {
-    std::vector<std::string> found;
-    for (const Dim& d : v->type.shape.dims) d.CollectSymbols(found);
-    names.insert(found.begin(), found.end());
-  }
-  for (const auto& node : graph.nodes())
-    for (const auto& body : node->subgraphs()) AddSymbols(*body, names);
-}
-
-// Returns a name for the symbol of the batch that no symbol of the model has.
-std::string FreshSymbol(const Graph& graph) {
-  std::set<std::string> taken;
-  AddSymbols(graph, taken);
-  std::string name = "batch";
-  while (taken.count(name)) name += "_";
-  return name;
-}
-
-Type WithUnknownDims(Type type) {
-  for (Dim& d : type.shape.dims) d = Dim::Unknown();
-  if (type.element) type.element = std::make_shared<const Type>(WithUnknownDims(*type.element));
-  return type;
-}
-
-// Clears dims and contents that were inferred or declared for the old size. Ranks stay, because they do not
-// depend on the batch size.
-void ForgetDims(Graph& graph) {
-  for (const auto& node : graph.nodes()) {
-    for (Value* v : node->outputs()) {
-      v->type = WithUnknownDims(v->type);
-      v->content.reset();
-    }
-    for (const auto& body : node->subgraphs()) {
-      for (Value* v : body->inputs()) v->type = WithUnknownDims(v->type);
-      ForgetDims(*body);
-    }
-  }
-}
 
 void Substitute(Graph& graph, const SymbolValues& symbols) {
   for (const auto& v : graph.values())
@@ -102,7 +62,7 @@ Status Change(Graph& graph, int64_t batch, const Dim& old) {
   std::vector<std::string> names;
   old.CollectSymbols(names);
   if (old.known()) {
-    names = {FreshSymbol(graph)};
+    names = {FreshSymbol(graph, "batch")};
     TERN_TRY(FreeBatch(graph, names[0], old.value(), batch));
   } else if (names.size() != 1 || old != Dim::Symbol(names[0])) {
     return InvalidArgument("the batch is the expression ", old.ToString(),

@@ -135,5 +135,19 @@ TEST(NewToken, LeavesAFileThatItCannotExtend) {
   EXPECT_TRUE(AddToken(command).ok());
 }
 
+TEST(NewToken, LeavesNothingIfItIsRefused) {
+  const AccessFolder folder;
+  TokenCommand command;
+  command.file = folder.Path("access.yml");
+  command.name = "a";
+  command.roles = {"infer"};
+  command.tenant = "a\tb";
+  EXPECT_FALSE(AddToken(command).ok());
+  command.tenant = "";
+  command.name = "";
+  EXPECT_FALSE(AddToken(command).ok());
+  EXPECT_FALSE(std::filesystem::exists(command.file));
+}
+
 }  // namespace
 }  // namespace tern::server

@@ -83,27 +83,35 @@ Result<AccessEntry> EntryOf(const TokenCommand& c) {
   return entry;
 }
 
+// Returns the lines that add the entry to a file with this text. An entry without a quota gets the quota of
+// the tenant's other entries.
+Result<std::string> LinesFor(AccessEntry entry, const std::string& text, const std::string& file) {
+  const auto entries = ParseAccessFile(text);
+  if (!entries.ok()) return InvalidArgument("'", file, "': ", entries.status().message());
+  if (entry.quota == Quota())
+    for (const AccessEntry& other : *entries)
+      if (other.tenant == entry.tenant) entry.quota = other.quota;
+  const std::string lines = (text.empty() || text.back() == '\n' ? "" : "\n") + EntryText(entry);
+  // The file may be a list in another style, to which lines cannot be appended.
+  const auto all = ParseAccessFile(text + lines);
+  if (!all.ok()) return InvalidArgument("'", file, "' with the new entry: ", all.status().message());
+  if (all->size() != entries->size() + 1 || !(all->back() == entry))
+    return InvalidArgument("'", file, "' cannot be extended: write it as a list of '- name: …' entries");
+  return lines;
+}
+
 }  // namespace
 
 Result<std::string> AddToken(const TokenCommand& command) {
   TERN_ASSIGN(AccessEntry entry, EntryOf(command));
+  TERN_ASSIGN(const std::string token, MakeToken());
+  entry.hash = HashToken(token);
+  // A missing file is created only for an entry without errors.
+  if (access(command.file.c_str(), F_OK) != 0) TERN_TRY(LinesFor(entry, "", command.file).status());
   LockedFile file(command.file);
   TERN_TRY(file.Lock());
   TERN_ASSIGN(const std::string text, file.Read());
-  const auto entries = ParseAccessFile(text);
-  if (!entries.ok()) return InvalidArgument("'", command.file, "': ", entries.status().message());
-  if (entry.quota == Quota())
-    for (const AccessEntry& other : *entries)
-      if (other.tenant == entry.tenant) entry.quota = other.quota;
-  TERN_ASSIGN(const std::string token, MakeToken());
-  entry.hash = HashToken(token);
-  const std::string lines = (text.empty() || text.back() == '\n' ? "" : "\n") + EntryText(entry);
-  // The file may be a list in another style, to which lines cannot be appended.
-  const auto all = ParseAccessFile(text + lines);
-  if (!all.ok()) return InvalidArgument("'", command.file, "' with the new entry: ", all.status().message());
-  if (all->size() != entries->size() + 1 || !(all->back() == entry))
-    return InvalidArgument("'", command.file,
-                           "' cannot be extended: write it as a list of '- name: …' entries");
+  TERN_ASSIGN(const std::string lines, LinesFor(entry, text, command.file));
   TERN_TRY(file.Append(lines, text.size()));
   return token;
 }

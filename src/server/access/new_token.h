@@ -18,8 +18,8 @@ struct TokenCommand {
 };
 
 // Returns the token, which is stored nowhere else: the file gets its hash. Creates a missing file, which only
-// its owner can read. Fails if the file or the new entry has errors. The text of the file does not change
-// then.
+// its owner can read. Fails if the file or the new entry has errors. Then the file does not change, and a
+// missing file is not created.
 Result<std::string> AddToken(const TokenCommand& command);
 
 }  // namespace tern::server

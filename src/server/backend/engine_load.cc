@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "generate/generate.h"
-#include "passes/batch/set_batch.h"
+#include "passes/batch/independent_items.h"
 #include "server/backend/engine_model.h"
 #include "server/backend/snapshot.h"
 #include "server/core/signatures.h"
@@ -102,15 +102,6 @@ bool ComparesItems(const Session& session) {
   return false;
 }
 
-// Returns why the items of a batch may influence each other, or an empty text. The graph gets a fixed batch
-// and then another one, for which SetBatch checks every node. Dims of these sizes are rare.
-std::string ItemsMixed(const Graph& graph) {
-  const std::unique_ptr<Graph> copy = graph.Clone();
-  for (const int64_t batch : {61, 67})
-    if (const Status status = SetBatch(*copy, batch); !status.ok()) return status.message();
-  return {};
-}
-
 // Returns whether the configuration leaves the batch size and the tensors to the model.
 bool Open(const TernModelInfo& info) {
   return info.max_batch_size == 0 && info.input_count == 0 && info.output_count == 0;
@@ -181,7 +172,7 @@ Result<std::unique_ptr<EngineModel>> EngineModel::Create(const TernModelInfo& in
                                                          std::unique_ptr<Graph> graph) {
   TERN_ASSIGN(const SessionOptions options, OptionsOf(info));
   auto model = std::make_unique<EngineModel>();
-  if (Open(info)) model->items_mixed = ItemsMixed(*graph);
+  if (Open(info)) model->items_mixed = CheckIndependentItems(*graph).message();
   TERN_ASSIGN(model->session, Session::Create(std::move(graph), options));
   return model;
 }

@@ -86,7 +86,11 @@ TEST_F(EngineTest, DoesNotBatchRequestsWhoseItemsInfluenceEachOther) {
   for (const char* text :
        {"graph @g(%x: f32[N,4]) -> (%y) { %y = Softmax(%x) {axis=0} }",
         "graph @g(%x: f32[N,4]) -> (%y) { %t = Transpose(%x) {perm=[1,0]}\n %s = MatMul(%x, %t)\n "
-        "%y = ArgReduce(%s) {axis=1, keep_dims=false} }"}) {
+        "%y = ArgReduce(%s) {axis=1, keep_dims=false} }",
+        "graph @g(%x: f32[N,4], %z: f32[?,4]) -> (%y) { %s = MatMul(%x, %z) {transpose_b=true}\n "
+        "%y = ArgReduce(%s) {axis=1, keep_dims=false} }",
+        "graph @g(%h: f32[1,4], %x: f32[N,4]) -> (%next, %y) { state %h -> %next\n %next = Tanh(%h)\n "
+        "%y = Softmax(%x + %h) {axis=0} }"}) {
     config_ = ModelConfig();
     const Status status = LoadAll(text);
     ASSERT_TRUE(status.ok()) << status.ToString();

@@ -190,6 +190,23 @@ TEST(LocalCache, AScanDoesNotDisplaceWhatIsUsed) {
   EXPECT_GE(found, kUsed * 9 / 10);
 }
 
+// A key that comes back leaves the list of remembered keys. Its old place must not shorten the time for which
+// it is remembered when it leaves the small queue again.
+TEST(LocalCache, RemembersAKeyThatCameBackBefore) {
+  const auto response = ResponseOf(1000);
+  LocalCache cache(4 * response->bytes());
+  const auto put = [&](uint64_t number) { cache.Insert(NumberKey(number), response); };
+  for (uint64_t i = 0; i < 5; ++i) put(i);  // 0 leaves the small queue
+  for (uint64_t i = 0; i < 5; ++i) put(i);  // each comes back; 4 displaces 0 from the main queue
+  EXPECT_EQ(cache.Find(NumberKey(0)), nullptr);
+  put(0);
+  for (uint64_t i = 100; i < 112; ++i) put(i);  // 0 leaves the small queue, and 11 other keys after it
+  EXPECT_EQ(cache.Find(NumberKey(0)), nullptr);
+  put(0);  // is remembered, so it enters the main queue
+  for (uint64_t i = 200; i < 210; ++i) put(i);
+  EXPECT_NE(cache.Find(NumberKey(0)), nullptr);
+}
+
 TEST(LocalCache, ZipfHitsBeatLeastRecentlyUsed) {
   constexpr size_t kEntry = 1000, kEntries = 200;
   LocalCache cache(kEntries * ResponseOf(kEntry)->bytes());

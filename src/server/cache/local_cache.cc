@@ -49,7 +49,7 @@ void LocalCache::Insert(const CacheKey& key, std::shared_ptr<const CachedRespons
     const bool fresh = shard.main.empty() || shard.fresh_bytes > shard_bytes_ / kFreshPart;
     fresh ? EvictFresh(shard, dropped) : EvictMain(shard, dropped);
   }
-  const bool main = shard.ghosts.erase(key) > 0;
+  const bool main = ForgetGhost(shard, key);
   Queue& queue = main ? shard.main : shard.fresh;
   queue.push_front({key, std::move(response), bytes, 0, main});
   (main ? shard.main_bytes : shard.fresh_bytes) += bytes;
@@ -89,12 +89,21 @@ void LocalCache::EvictMain(Shard& shard, Dropped& dropped) {
 
 // Remembers at most as many keys as the shard has entries, or 16 if that is more.
 void LocalCache::Remember(Shard& shard, const CacheKey& key) {
-  if (shard.ghosts.insert(key).second) shard.ghost_order.push_back(key);
+  ForgetGhost(shard, key);
+  shard.ghosts[key] = shard.ghost_order.insert(shard.ghost_order.end(), key);
   const size_t limit = std::max<size_t>(16, shard.entries.size());
-  while (shard.ghost_order.size() > limit) {
+  while (shard.ghosts.size() > limit) {
     shard.ghosts.erase(shard.ghost_order.front());
     shard.ghost_order.pop_front();
   }
+}
+
+bool LocalCache::ForgetGhost(Shard& shard, const CacheKey& key) {
+  const auto ghost = shard.ghosts.find(key);
+  if (ghost == shard.ghosts.end()) return false;
+  shard.ghost_order.erase(ghost->second);
+  shard.ghosts.erase(ghost);
+  return true;
 }
 
 LocalCacheFacts LocalCache::Facts() const {

@@ -1,11 +1,9 @@
 // Responses in the memory of the server.
 #pragma once
-#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "server/cache/cache_key.h"
@@ -46,8 +44,8 @@ class LocalCache {
     Queue fresh, main;  // the newest entry is in front
     size_t fresh_bytes = 0, main_bytes = 0;
     // The keys that left the small queue last. An entry with such a key enters the main queue.
-    std::unordered_set<CacheKey, CacheKeyHash> ghosts;
-    std::deque<CacheKey> ghost_order;
+    std::list<CacheKey> ghost_order;  // the oldest key is in front
+    std::unordered_map<CacheKey, std::list<CacheKey>::iterator, CacheKeyHash> ghosts;
     uint64_t evicted = 0, too_large = 0;
   };
   using Dropped = std::vector<std::shared_ptr<const CachedResponse>>;  // freed without the lock
@@ -57,6 +55,7 @@ class LocalCache {
   void EvictFresh(Shard& shard, Dropped& dropped);
   void EvictMain(Shard& shard, Dropped& dropped);
   static void Remember(Shard& shard, const CacheKey& key);
+  static bool ForgetGhost(Shard& shard, const CacheKey& key);  // returns whether the shard remembered the key
 
   size_t shard_bytes_ = 0;
   std::vector<std::unique_ptr<Shard>> shards_;

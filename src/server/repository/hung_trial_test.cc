@@ -53,5 +53,35 @@ TEST_F(HungTrial, DoesNotKeepOtherModelsWaiting) {
   EXPECT_LT(Clock::now() - begin, seconds(5)) << "trials end with the server";
 }
 
+// A poll goes on without a model whose trial hangs, and later polls skip it.
+TEST_F(HungTrial, DoesNotKeepPollsWaiting) {
+  options_.control = ControlMode::kPoll;
+  options_.poll_interval = std::chrono::seconds(1);
+  options_.poll_patience = milliseconds(50);
+  Write("d", false);
+  Begin();
+  EXPECT_TRUE(Eventually([&] { return registry_.Find("d").ok(); }));
+  const auto loading = [&](const std::string& model) {
+    const auto index = repository_->Index(false);
+    return std::any_of(index.begin(), index.end(), [&](const IndexEntry& entry) {
+      return entry.name == model && entry.state == ModelState::kLoading;
+    });
+  };
+  const auto add = [&](const std::string& model, bool hangs) {  // all of its files at once
+    Write("." + model, hangs);
+    std::filesystem::rename(folder_.path() + "/." + model, folder_.path() + "/" + model);
+  };
+  add("a", true);
+  EXPECT_TRUE(Eventually([&] { return loading("a"); }));
+  add("e", false);
+  EXPECT_TRUE(Eventually([&] { return registry_.Find("e").ok(); }));
+  folder_.Remove("d");
+  EXPECT_TRUE(Eventually([&] { return !registry_.Find("d").ok(); }));
+  EXPECT_TRUE(loading("a")) << "it is loaded once, and still tried";
+  const auto begin = Clock::now();
+  repository_->Stop(seconds(5));
+  EXPECT_LT(Clock::now() - begin, seconds(5));
+}
+
 }  // namespace
 }  // namespace tern::server

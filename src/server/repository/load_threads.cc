@@ -6,18 +6,18 @@
 #include <future>
 #include <system_error>
 
+#include "base/strings.h"
+#include "server/core/log.h"
 #include "server/core/start_pool.h"
 
 namespace tern::server {
 namespace {
 
-constexpr size_t kMostThreads = 64;
-
 thread_local LoadThreads* own_threads = nullptr;  // the object to which this thread belongs
 
 }  // namespace
 
-LoadThreads::LoadThreads(int count) : count_(std::max(1, count)) {
+LoadThreads::LoadThreads(int count, size_t most) : count_(std::max(1, count)), most_(most) {
   StartPool();  // the pool also serves requests
   try {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -34,7 +34,7 @@ void LoadThreads::Start() {
     if (thread.ended) thread.thread.join();
     return thread.ended;
   });
-  while (running_ - waiting_ < count_ && threads_.size() < kMostThreads) {
+  while (running_ - static_cast<int>(waits_.size()) < count_ && threads_.size() < most_) {
     Thread& thread = threads_.emplace_back();
     try {
       thread.thread = std::thread([this, &thread] { Loop(thread); });
@@ -68,28 +68,47 @@ void LoadThreads::Loop(Thread& self) {
     work();
     work = nullptr;  // it may own the last reference to a model, whose destruction takes long
     lock.lock();
-    if (running_ - waiting_ <= count_ || stopped_) continue;
+    if (running_ - static_cast<int>(waits_.size()) <= count_ || stopped_) continue;
     --running_;
     self.ended = true;  // another thread was started while this one waited
     return;
   }
 }
 
-LoadThreads::Waiting::Waiting() : threads_(own_threads) {
+std::string LoadThreads::DescribeWaits() const {
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<std::string> waits;
+  for (const Wait& wait : waits_)
+    waits.push_back(StrCat(wait.what, " for ",
+                           std::chrono::duration_cast<std::chrono::seconds>(now - wait.since).count(), " s"));
+  return Join(waits, ", ");
+}
+
+LoadThreads::Waiting::Waiting(std::string what) : threads_(own_threads) {
   if (!threads_) return;
-  const std::lock_guard<std::mutex> lock(threads_->mutex_);
-  ++threads_->waiting_;
-  try {
-    threads_->Start();
-  } catch (const std::system_error&) {
-    // Without a new thread, other work waits.
+  std::string full;
+  {
+    const std::lock_guard<std::mutex> lock(threads_->mutex_);
+    place_ =
+        threads_->waits_.insert(threads_->waits_.end(), {std::move(what), std::chrono::steady_clock::now()});
+    try {
+      threads_->Start();
+    } catch (const std::system_error&) {
+      // Without a new thread, other work waits.
+    }
+    const bool few = threads_->running_ - static_cast<int>(threads_->waits_.size()) < threads_->count_;
+    if (few && !threads_->full_)
+      full = StrCat("of ", threads_->threads_.size(), " threads that load models, ", threads_->waits_.size(),
+                    " wait, so that other models wait to be loaded: ", threads_->DescribeWaits());
+    threads_->full_ = few;
   }
+  if (!full.empty()) Log(LogLevel::kError, full);
 }
 
 LoadThreads::Waiting::~Waiting() {
   if (!threads_) return;
   const std::lock_guard<std::mutex> lock(threads_->mutex_);
-  --threads_->waiting_;
+  threads_->waits_.erase(place_);
 }
 
 bool LoadThreads::Waiting::cancelled() const {
@@ -109,16 +128,6 @@ Status LoadThreads::Run(const std::function<Status()>& work) {
   auto result = promise.get_future();
   Post([&] { promise.set_value(work()); });
   return result.get();
-}
-
-void LoadThreads::RunAll(const std::vector<std::function<void()>>& work) {
-  std::vector<std::promise<void>> done(work.size());
-  for (size_t i = 0; i < work.size(); ++i)
-    Post([&work, &done, i] {
-      work[i]();
-      done[i].set_value();
-    });
-  for (auto& promise : done) promise.get_future().wait();
 }
 
 }  // namespace tern::server

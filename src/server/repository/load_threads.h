@@ -1,11 +1,13 @@
 // Threads that load models. Their priority is low, so that loading does not delay requests.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <list>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,8 +16,14 @@
 namespace tern::server {
 
 class LoadThreads {
+  struct Wait {
+    std::string what;
+    std::chrono::steady_clock::time_point since;
+  };
+
  public:
-  explicit LoadThreads(int count);
+  // `most`: limit on the threads, those that wait included.
+  explicit LoadThreads(int count, size_t most = 64);
   ~LoadThreads() { Stop(); }  // runs the queued functions, then joins the threads
   LoadThreads(const LoadThreads&) = delete;
   LoadThreads& operator=(const LoadThreads&) = delete;
@@ -23,10 +31,10 @@ class LoadThreads {
   void Post(std::function<void()> work);
   // While this object exists, the calling thread does not count as one of the threads, so that other work can
   // run on a replacement. Use it for waits that may be long and take no processor time. On a thread that is
-  // not a load thread, it has no effect.
+  // not a load thread, it has no effect. If there are too many threads, the log tells what they wait for.
   class Waiting {
    public:
-    Waiting();
+    explicit Waiting(std::string what);  // "a trial of model 'm'"
     ~Waiting();
     bool cancelled() const;  // after Cancel
     Waiting(const Waiting&) = delete;
@@ -34,6 +42,7 @@ class LoadThreads {
 
    private:
     LoadThreads* const threads_;
+    std::list<Wait>::iterator place_;
   };
 
   // Sets Waiting::cancelled, so that work that waits gives up. Called when the server stops.
@@ -41,8 +50,6 @@ class LoadThreads {
 
   // Like Post, but waits for the result.
   Status Run(const std::function<Status()>& work);
-  // Runs all functions in parallel and waits for them.
-  void RunAll(const std::vector<std::function<void()>>& work);
 
  private:
   struct Thread {
@@ -51,15 +58,19 @@ class LoadThreads {
   };
   void Loop(Thread& self);
   void Stop();
-  // Starts threads until enough of them do not wait. Called under the lock.
-  void Start();
+  // The next two are called under the lock.
+  void Start();  // starts threads until enough of them do not wait
+  std::string DescribeWaits() const;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool stopped_ = false;
   std::atomic<bool> cancelled_{false};
   const int count_;
-  int running_ = 0, waiting_ = 0;
+  const size_t most_;
+  int running_ = 0;
+  bool full_ = false;  // no thread can replace one that waits, which is in the log
+  std::list<Wait> waits_;
   std::list<Thread> threads_;
 };
 

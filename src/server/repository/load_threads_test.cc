@@ -43,7 +43,7 @@ TEST(LoadThreads, WorkThatWaitsLetsOtherWorkRun) {
   std::promise<void> other;
   const Status status = threads.Run([&] {
     threads.Post([&] { other.set_value(); });
-    const LoadThreads::Waiting waiting;
+    const LoadThreads::Waiting waiting("a test");
     const bool ran = other.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready;
     threads.Cancel();
     return ran && waiting.cancelled() ? Status() : Unavailable("the other work does not run");
@@ -51,13 +51,38 @@ TEST(LoadThreads, WorkThatWaitsLetsOtherWorkRun) {
   EXPECT_TRUE(status.ok()) << status.message();
   // One thread is left of the two.
   std::atomic<int> most{0}, now{0};
-  const std::vector<std::function<void()>> work(4, [&] {
-    most = std::max<int>(most, ++now);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    --now;
-  });
-  threads.RunAll(work);
+  for (int i = 0; i < 4; ++i)
+    threads.Post([&] {
+      most = std::max<int>(most, ++now);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      --now;
+    });
+  EXPECT_TRUE(threads.Run([] { return Status(); }).ok());
   EXPECT_EQ(most, 1);
+}
+
+TEST(LoadThreads, TheLogTellsWhatAllThreadsWaitFor) {
+  LoadThreads threads(1, 2);
+  std::promise<void> both, done;
+  const auto go = done.get_future().share();
+  testing::internal::CaptureStderr();
+  threads.Post([&] {
+    const LoadThreads::Waiting waiting("a trial of model 'a'");
+    go.wait();
+  });
+  threads.Post([&] {
+    const LoadThreads::Waiting waiting("a trial of model 'b'");
+    both.set_value();
+    go.wait();
+  });
+  both.get_future().wait();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_NE(log.find("of 2 threads that load models, 2 wait, so that other models wait to be loaded: "
+                     "a trial of model 'a' for 0 s, a trial of model 'b' for 0 s"),
+            std::string::npos)
+      << log;
+  done.set_value();
+  EXPECT_TRUE(threads.Run([] { return Status(); }).ok()) << "they go on";
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ std::mutex& ModelLoads::MutexOf(const std::string& model) {
 Status ModelLoads::Load(const ModelSource& source, const LoadOptions& options, bool requested) {
   std::unique_lock<std::mutex> lock(MutexOf(source.name), std::try_to_lock);
   if (!lock.owns_lock()) {
-    const LoadThreads::Waiting others;  // another load of this model may run trials for long
+    // The other load may run trials for long.
+    const LoadThreads::Waiting others(StrCat("another load of model '", source.name, "'"));
     lock.lock();
   }
   const std::string& name = source.name;

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "server/core/log.h"
-#include "server/repository/load_threads.h"
+#include "server/repository/many_loads.h"
 #include "server/repository/model_loads.h"
 #include "server/repository/repository_start.h"
 #include "server/residency/budget_metrics.h"
@@ -16,17 +16,7 @@
 namespace tern::server {
 namespace {
 
-using Sources = std::map<std::string, std::vector<ModelSource>>;
-
 constexpr std::chrono::seconds kUnloadLimit{60};
-
-Status Ambiguous(const std::string& model, size_t count) {
-  return InvalidArgument("model '", model, "' is in ", count, " repositories; a name must be unique");
-}
-
-Status Missing(const std::string& model) {
-  return NotFound("failed to load '", model, "', failed to poll from model repository");
-}
 
 class FolderRepository : public Repository {
  public:
@@ -60,18 +50,19 @@ class FolderRepository : public Repository {
 
  private:
   Result<ModelSource> SourceOf(const std::string& model) const;
+<<<<<<< HEAD
   std::vector<std::string> StartNames(const Sources& sources) const;
   // Returns whether the server does not start without the model. StartError reports its errors.
   bool MustBeLoaded(const std::string& model) const;
+=======
+  std::vector<std::string> StartNames(const ModelSources& sources) const;
+>>>>>>> w-code
   // Returns false for a model that is loaded only because an ensemble needs it.
   bool Requested(const ModelSource& source) const;
   void LoadAtStart();
   // Copies the models to load at the start, and the steps of their ensembles, from remote repositories.
   void CopyAtStart();
   void CopySteps(const std::string& model, std::set<std::string>& seen);
-  // Loads models in parallel. Loads models other than ensembles first, then ensembles whose steps are ready.
-  void LoadMany(const Sources& sources, const std::vector<std::string>& names);
-  void LoadEnsembles(const Sources& sources, std::vector<std::string> names);
   Status LoadTree(const std::string& model, const LoadOptions& options, bool requested, int depth);
   // Loads one model on the threads; fails after Stop.
   Status LoadOne(const ModelSource& source, const LoadOptions& options, bool requested);
@@ -79,7 +70,7 @@ class FolderRepository : public Repository {
   void ResumeDependents(const std::string& model);
   void PollLoop();
   void PollOnce();
-  void UnloadMissing(const Sources& sources);
+  void UnloadMissing(const ModelSources& sources);
 
   const RepositoryOptions options_;                   // the folders are local
   const std::unique_ptr<RemoteRepositories> remote_;  // null: there are none
@@ -87,6 +78,7 @@ class FolderRepository : public Repository {
   std::unique_ptr<MemoryBudget> budget_;  // null: no limit
   Loader loader_;
   ModelLoads loads_;
+  ManyLoads many_{loader_, loads_, [this](const ModelSource& source) { return Requested(source); }};
   std::shared_ptr<LoadThreads> threads_;  // changed under the lock
   std::atomic<bool> started_{false};
   mutable std::mutex mutex_;
@@ -122,7 +114,7 @@ bool FolderRepository::MustBeLoaded(const std::string& model) const {
                      [&](const FlatModel& flat) { return flat.name == model; });
 }
 
-std::vector<std::string> FolderRepository::StartNames(const Sources& sources) const {
+std::vector<std::string> FolderRepository::StartNames(const ModelSources& sources) const {
   const auto& wanted = options_.load_at_start;
   const bool all = options_.control != ControlMode::kExplicit ||
                    std::find(wanted.begin(), wanted.end(), "*") != wanted.end();
@@ -178,56 +170,11 @@ void FolderRepository::LoadAtStart() {
       if (const auto it = sources->find(names[i]); it != sources->end() && it->second.size() == 1)
         for (const std::string& step : loader_.StepsOf(it->second[0], ""))
           if (sources->count(step) && seen.insert(step).second) names.push_back(step);
-    LoadMany(*sources, names);
+    many_.Load(*threads_, *sources, names, {});
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   started_ = true;
   changed_.notify_all();
-}
-
-void FolderRepository::LoadMany(const Sources& sources, const std::vector<std::string>& names) {
-  std::vector<std::function<void()>> work;
-  std::vector<std::string> ensembles;
-  for (const std::string& name : names) {
-    const auto found = sources.find(name);
-    if (found == sources.end()) {
-      loads_.Refuse(name, Missing(name));
-      continue;
-    }
-    const auto& list = found->second;
-    if (list.size() != 1)
-      loads_.Refuse(name, Ambiguous(name, list.size()));
-    else if (!loader_.StepsOf(list[0], "").empty())
-      ensembles.push_back(name);
-    else
-      work.push_back([this, &source = list[0]] { (void)loads_.Load(source, {}, Requested(source)).ok(); });
-  }
-  threads_->RunAll(work);
-  LoadEnsembles(sources, std::move(ensembles));
-}
-
-// Loads in rounds. An ensemble whose steps include another ensemble waits for a later round. If a round makes
-// no progress, all remaining ensembles are loaded, and those with missing steps fail with an error.
-void FolderRepository::LoadEnsembles(const Sources& sources, std::vector<std::string> names) {
-  for (bool last = false; !names.empty() && !last;) {
-    std::vector<std::string> waiting;
-    for (const std::string& name : names) {
-      const ModelSource& source = sources.at(name)[0];
-      const auto steps = loader_.StepsOf(source, "");
-      const bool waits = std::any_of(steps.begin(), steps.end(), [&](const std::string& step) {
-        return step != name && std::find(names.begin(), names.end(), step) != names.end();
-      });
-      if (waits)
-        waiting.push_back(name);
-      else
-        (void)threads_->Run([&] { return loads_.Load(source, {}, Requested(source)); }).ok();
-    }
-    last = waiting.size() == names.size();
-    names = std::move(waiting);
-  }
-  for (const std::string& name : names)
-    (void)threads_->Run([&] { return loads_.Load(sources.at(name)[0], {}, Requested(sources.at(name)[0])); })
-        .ok();
 }
 
 std::vector<IndexEntry> FolderRepository::Index(bool ready_only) {
@@ -239,10 +186,10 @@ std::vector<IndexEntry> FolderRepository::Index(bool ready_only) {
 
 Result<ModelSource> FolderRepository::SourceOf(const std::string& model) const {
   TERN_TRY(CheckModelName(model));
-  TERN_ASSIGN(Sources sources, ListModels(options_));
+  TERN_ASSIGN(ModelSources sources, ListModels(options_));
   const auto it = sources.find(model);
-  if (it == sources.end()) return Missing(model);
-  if (it->second.size() != 1) return Ambiguous(model, it->second.size());
+  if (it == sources.end()) return MissingModel(model);
+  if (it->second.size() != 1) return AmbiguousModel(model, it->second.size());
   return it->second[0];
 }
 
@@ -359,6 +306,7 @@ void FolderRepository::PollOnce() {
   if (!sources.ok()) return;  // if a repository cannot be read for a moment, its models stay loaded
   std::vector<std::string> changed;
   for (const auto& [name, list] : *sources) {
+    if (many_.InFlight({name})) continue;
     const ModelSource& source = list[0];
     const std::string now = list.size() == 1 ? Fingerprint(source.file.empty() ? source.folder : source.file)
                                              : StrCat(list.size(), " repositories");
@@ -372,9 +320,9 @@ void FolderRepository::PollOnce() {
   // Tries ensembles that failed before, because their steps may exist now.
   for (const auto& [name, list] : *sources)
     if (std::find(changed.begin(), changed.end(), name) == changed.end() && !loads_.catalogue().Live(name) &&
-        list.size() == 1 && !loader_.StepsOf(list[0], "").empty())
+        list.size() == 1 && !loader_.StepsOf(list[0], "").empty() && !many_.InFlight({name}))
       changed.push_back(name);
-  LoadMany(*sources, changed);
+  many_.Load(*threads_, *sources, changed, options_.poll_patience);
 }
 
 Status FolderRepository::Reload(const std::string& model) {
@@ -385,8 +333,8 @@ Status FolderRepository::Reload(const std::string& model) {
 
 // Unloads models whose folders are gone. Folders are also missing for a moment while a repository is being
 // replaced or its file system is not mounted. So a model stays until it is missing in two scans, and all
-// models stay if no model is left at all.
-void FolderRepository::UnloadMissing(const Sources& sources) {
+// models stay if no model is left at all. A model stays while it or an ensemble that uses it is being loaded.
+void FolderRepository::UnloadMissing(const ModelSources& sources) {
   std::set<std::string> missing;
   for (const std::string& model : loads_.catalogue().Models())
     if (!sources.count(model) && loads_.catalogue().Live(model)) missing.insert(model);
@@ -396,7 +344,8 @@ void FolderRepository::UnloadMissing(const Sources& sources) {
     return;
   }
   for (const std::string& model : missing_) {
-    if (!missing.count(model)) continue;
+    if (!missing.count(model) || many_.InFlight({model})) continue;
+    if (many_.InFlight(loads_.catalogue().Dependents(model))) continue;
     UnloadDependents(model);
     loads_.Unload(model, "unloaded", kUnloadLimit);
     loads_.catalogue().With(model, [](CatalogueEntry& e) { e.fingerprint.clear(); });

@@ -35,6 +35,8 @@ struct RepositoryOptions {
   std::vector<FlatModel> models;     // from --model NAME=PATH; version 1, unless PATH has folders of versions
   ControlMode control = ControlMode::kNone;
   std::chrono::seconds poll_interval{15};
+  // A poll waits this long for each load that it starts. A load that takes longer goes on during later polls.
+  std::chrono::milliseconds poll_patience{5'000};
   std::vector<std::string> load_at_start;  // only with kExplicit; "*" means all models
   int load_threads = 2;
   MustLoad must_load = MustLoad::kFlatModels;

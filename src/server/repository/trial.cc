@@ -12,18 +12,22 @@ constexpr std::chrono::milliseconds kPoll{50};
 
 class TrialCall : public Call {
  public:
-  Result<std::vector<WireTensor>> Wait(std::chrono::milliseconds limit) {
+  Result<std::vector<WireTensor>> Wait(const ModelVersion& version, std::chrono::milliseconds limit) {
     const auto end = Clock::now() + limit;
     const auto done = [&] { return done_; };
     std::unique_lock<std::mutex> lock(mutex_);
     if (!changed_.wait_for(lock, std::min<std::chrono::milliseconds>(limit, kTrialPatience), done)) {
       lock.unlock();
-      const LoadThreads::Waiting others;
+      const LoadThreads::Waiting others(
+          StrCat("a trial of model '", version.config().name, "' version ", version.version()));
       lock.lock();
       while (!changed_.wait_for(lock, kPoll, done)) {
         if (others.cancelled()) return Unavailable("the server stops while the model is tried");
-        if (Clock::now() >= end)
-          return Unavailable("a request to try the model takes longer than ", limit.count(), " ms");
+        if (Clock::now() < end) continue;
+        // A thread that hangs is replaced, but their number is limited.
+        const char* why =
+            version.Pending() > 0 ? "; it waits for a thread, and the log names the models that hang" : "";
+        return Unavailable("a request to try the model takes longer than ", limit.count(), " ms", why);
       }
     }
     if (!status_.ok()) return status_;
@@ -54,7 +58,7 @@ Result<std::vector<WireTensor>> TryRequest(ModelVersion& version, Request reques
   call->request = std::move(request);
   call->request.arrived = Clock::now();
   version.Submit(call);
-  auto outputs = call->Wait(limit);
+  auto outputs = call->Wait(version, limit);
   if (!outputs.ok()) call->Cancel();
   return outputs;
 }

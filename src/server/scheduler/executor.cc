@@ -4,6 +4,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "server/core/log.h"
 
 namespace tern::server {
 namespace {
@@ -15,8 +18,15 @@ constexpr int64_t kBurstNs = 5'000'000;
 // virtual time plus kDebtNs, so that it does not wait for long.
 constexpr int64_t kDebtNs = 1'000'000'000;
 constexpr int kBackgroundThreads = 2;  // number of background threads, without those whose execution is slow
-constexpr size_t kMostBackground = 64;
 constexpr int kBackgroundNiceness = 10;  // the same as that of the threads that load models
+
+std::string SecondsSince(Clock::time_point begin) {
+  return StrCat(std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin).count(), " s");
+}
+
+void LogFull(const std::string& error) {
+  if (!error.empty()) Log(LogLevel::kError, error);
+}
 
 }  // namespace
 
@@ -31,9 +41,10 @@ class Executor::BackgroundWatch final : public Client {
   Executor& executor_;
 };
 
-Executor::Executor(int threads, std::chrono::milliseconds patience)
+Executor::Executor(int threads, std::chrono::milliseconds patience, size_t most_background)
     : threads_(std::max(1, threads)),
       patience_(patience),
+      most_background_(most_background),
       background_watch_(std::make_shared<BackgroundWatch>(*this)) {
   try {
     for (int i = 0; i < threads_; ++i) workers_.emplace_back([this] { RunWorker(); });
@@ -87,19 +98,24 @@ void Executor::MakeReady(std::shared_ptr<Client> client) {
 }
 
 void Executor::SetBackground(const std::shared_ptr<Client>& client, bool background) {
-  const std::lock_guard lock(background_mutex_);
-  client->background_.store(background, std::memory_order_release);
-  if (background) StartBackground();
+  std::string name = client->Describe(), full;
+  {
+    const std::lock_guard lock(background_mutex_);
+    client->name_ = std::move(name);
+    client->background_.store(background, std::memory_order_release);
+    if (background) full = StartBackground();
+  }
+  LogFull(full);
 }
 
-// Starts threads until enough of them are not slow, or until there are kMostBackground.
-void Executor::StartBackground() {
-  if (background_stop_) return;
+// Starts threads until enough of them are not slow, or until there are most_background_.
+std::string Executor::StartBackground() {
+  if (background_stop_) return {};
   std::erase_if(background_workers_, [](BackgroundThread& worker) {
     if (worker.ended) worker.thread.join();
     return worker.ended;
   });
-  while (MissingBackground() > 0 && background_workers_.size() < kMostBackground) {
+  while (MissingBackground() > 0 && background_workers_.size() < most_background_) {
     BackgroundThread& worker = background_workers_.emplace_back();
     try {
       worker.thread = std::thread([this, &worker] { RunBackground(worker); });
@@ -108,6 +124,15 @@ void Executor::StartBackground() {
       throw;
     }
   }
+  const bool known = std::exchange(background_full_, MissingBackground() > 0);
+  if (known || !background_full_) return {};
+  std::vector<std::string> clients;
+  for (const BackgroundThread& worker : background_workers_)
+    if (worker.started != kNever)
+      clients.push_back(StrCat(worker.client, " for ", SecondsSince(worker.started)));
+  return StrCat(
+      "all ", background_workers_.size(),
+      " threads that try new versions are busy, others wait until a request ends: ", Join(clients, ", "));
 }
 
 int Executor::MissingBackground() const {
@@ -126,6 +151,7 @@ Clock::time_point Executor::NextBackgroundCheck() const {
 
 void Executor::CheckBackground() {
   Clock::time_point next = kNever;
+  std::string full;
   {
     const std::lock_guard lock(background_mutex_);
     if (background_.empty()) return;
@@ -133,12 +159,13 @@ void Executor::CheckBackground() {
     for (BackgroundThread& worker : background_workers_)
       worker.slow |= worker.started != kNever && worker.started + patience_ <= now;
     (void)Guard([&]() -> Status {  // without a new thread, the others go on
-      StartBackground();
+      full = StartBackground();
       return {};
     })
         .ok();
     next = NextBackgroundCheck();
   }
+  LogFull(full);
   At(next, background_watch_);
 }
 
@@ -165,6 +192,7 @@ void Executor::RunBackground(BackgroundThread& self) {
     background_.pop_front();
     client->waits_ = false;
     self.started = Clock::now();
+    self.client = client->name_;
     const Clock::time_point check = NextBackgroundCheck();
     lock.unlock();
     At(check, background_watch_);

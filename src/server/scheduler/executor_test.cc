@@ -11,8 +11,10 @@ class FakeClient : public Executor::Client {
  public:
   std::function<void(int threads)> work;
   std::function<void()> timer;
+  std::string name;
   void Work(int threads) override { work(threads); }
   void OnTimer() override { timer(); }
+  std::string Describe() const override { return name; }
 };
 
 TEST(Executor, IdleClientsDoNotCollectCredit) {
@@ -107,6 +109,33 @@ TEST(Executor, HungBackgroundClientsDoNotKeepOthersWaiting) {
   EXPECT_TRUE(Eventually([&] { return ended == 5; }));
   executor.MakeReady(clients.back());
   EXPECT_TRUE(Eventually([&] { return runs == 2; }));
+}
+
+TEST(Executor, TheLogNamesTheClientsThatTakeAllBackgroundThreads) {
+  Executor executor(1, milliseconds(5), 2);
+  Gate hang;
+  std::vector<std::shared_ptr<FakeClient>> clients;
+  std::atomic<int> ended{0};
+  testing::internal::CaptureStderr();
+  for (const char* name : {"model 'a'", "model 'b'", "model 'c'"}) {
+    clients.push_back(std::make_shared<FakeClient>());
+    clients.back()->name = name;
+    clients.back()->work = [&](int) { hang.Pass(), ++ended; };
+    executor.SetBackground(clients.back(), true);
+    executor.MakeReady(clients.back());
+  }
+  std::string log;
+  EXPECT_TRUE(Eventually([&] {
+    log += testing::internal::GetCapturedStderr();
+    testing::internal::CaptureStderr();
+    return log.find("all 2 threads") != std::string::npos;
+  }));
+  (void)testing::internal::GetCapturedStderr();
+  for (const char* name : {"model 'a' for ", "model 'b' for "})
+    EXPECT_NE(log.find(name), std::string::npos) << log;
+  EXPECT_EQ(log.find("model 'c'"), std::string::npos) << "it waits";
+  hang.Open();
+  EXPECT_TRUE(Eventually([&] { return ended == 3; }));
 }
 
 TEST(Executor, TheEarliestTimerCounts) {

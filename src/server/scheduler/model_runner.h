@@ -37,6 +37,7 @@ class ModelRunner final : public ModelVersion,
 
   void Work(int threads) override;
   void OnTimer() override;
+  std::string Describe() const override { return StrCat("model '", config().name, "' version ", version()); }
   void Drain(std::chrono::milliseconds limit, bool refuse) override;
   bool Drained() const override;
   void SetBackground(bool background) { executor_->SetBackground(shared_from_this(), background); }

@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kReserve = 16 << 20;  // bytes of the disk that stay free
+constexpr uint64_t kMostGrowth = 64 << 20;
 
 void RemoveAll(const std::string& path) {
   std::error_code ignored;
@@ -175,9 +176,7 @@ void CacheFolder::Free(const Room& room) {
   rooms_.erase(&room);
 }
 
-Result<std::unique_ptr<CacheFolder::Room>> CacheFolder::MakeRoom(const std::string& path, uint64_t bytes) {
-  std::unique_ptr<Room> out(new Room(*this, path, bytes));
-  const std::lock_guard<std::mutex> lock(mutex_);
+uint64_t CacheFolder::FreeUp(uint64_t bytes) {
   uint64_t room = FreeBytes();
   for (size_t i = 0; room < bytes && i < replaced_.size();) {
     if (Prune(replaced_[i]))
@@ -186,13 +185,31 @@ Result<std::unique_ptr<CacheFolder::Room>> CacheFolder::MakeRoom(const std::stri
       ++i;
     room = FreeBytes();
   }
-  if (room >= bytes) {
-    out->most_ = room;
-    rooms_.insert(out.get());
-    return out;
-  }
+  return room;
+}
+
+Status CacheFolder::NoRoom(uint64_t room, const std::string& needed) const {
   return ResourceExhausted("the repository cache has room for ", room, " bytes, but the new files have ",
-                           bytes, most_ ? StrCat(" (limit: ", most_, " bytes)") : " (the disk is full)");
+                           needed, most_ ? StrCat(" (limit: ", most_, " bytes)") : " (the disk is full)");
+}
+
+Result<std::unique_ptr<CacheFolder::Room>> CacheFolder::MakeRoom(const std::string& path, uint64_t bytes) {
+  std::unique_ptr<Room> out(new Room(*this, path, bytes));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t room = FreeUp(bytes);
+  if (room < bytes) return NoRoom(room, StrCat(bytes));
+  rooms_.insert(out.get());
+  return out;
+}
+
+// Reserves an eighth more than necessary, because it is slow to find the free space.
+Status CacheFolder::Room::Grow(uint64_t bytes) {
+  if (bytes <= bytes_) return {};
+  const std::lock_guard<std::mutex> lock(cache_.mutex_);
+  const uint64_t extra = bytes - bytes_, room = cache_.FreeUp(extra);
+  if (room < extra) return cache_.NoRoom(bytes_ + room, StrCat("at least ", bytes));
+  bytes_ += std::min(room, std::max(extra, std::min(bytes / 8, kMostGrowth)));
+  return {};
 }
 
 void CacheFolder::RemoveReplaced(std::chrono::seconds age) {

@@ -37,7 +37,8 @@ class CacheFolder {
     ~Room() { cache_.Free(*this); }
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
-    uint64_t most() const { return most_; }  // how many bytes fit
+    // Reserves more space, so that the file may have `bytes` bytes. Fails like MakeRoom. One thread calls it.
+    Status Grow(uint64_t bytes);
 
    private:
     friend class CacheFolder;
@@ -45,8 +46,7 @@ class CacheFolder {
         : cache_(cache), path_(std::move(path)), bytes_(bytes) {}
     CacheFolder& cache_;
     const std::string path_;
-    const uint64_t bytes_;
-    uint64_t most_ = 0;
+    uint64_t bytes_;  // changed under the lock of the cache
   };
   // Reserves `bytes` bytes for the file `path`. Removes files of copies that were replaced, oldest first,
   // until there is enough space. The space that other Rooms reserve is not available. If there is not enough
@@ -115,7 +115,11 @@ class CacheFolder {
   // Returns the versions of a copy that are kept. Removes ended uses from uses_.
   std::set<std::string> KeptVersions(const std::string& copy);
   std::string NewId(const std::string& model);
+  // The next three are called under the lock.
   uint64_t FreeBytes();
+  // Removes files of copies that were replaced until `bytes` bytes are free. Returns how many are free.
+  uint64_t FreeUp(uint64_t bytes);
+  Status NoRoom(uint64_t room, const std::string& needed) const;
   void Free(const Room& room);
 
   const std::string root_;

@@ -13,8 +13,8 @@ namespace {
 
 class Target {
  public:
-  Target(const ObjectInfo& object, uint64_t most, TransferCounters& counters)
-      : object_(object), most_(most), counters_(counters) {}
+  Target(const ObjectInfo& object, const RoomFor& room, TransferCounters& counters)
+      : object_(object), room_(room), counters_(counters) {}
   ~Target() {
     if (fd_ < 0) return;
     close(fd_);
@@ -35,7 +35,7 @@ class Target {
   Status DiskError(const char* what, int error) const;
 
   const ObjectInfo& object_;
-  const uint64_t most_;
+  const RoomFor& room_;
   TransferCounters& counters_;
   std::string path_;
   int fd_ = -1;
@@ -67,9 +67,7 @@ Status Target::Add(uint64_t offset, std::string_view bytes) {
   if (offset == 0 && size_ != 0) TERN_TRY(Restart());
   if (offset != size_)
     return IoError("the store sent byte ", offset, " of '", object_.key, "' after byte ", size_);
-  if (bytes.size() > most_ - size_)
-    return ResourceExhausted("'", object_.key, "' has more than ", most_,
-                             " bytes, the room in the repository cache");
+  TERN_TRY(room_(size_ + bytes.size()));
   digests_.Add(bytes);
   while (!bytes.empty()) {
     const ssize_t n = write(fd_, bytes.data(), bytes.size());
@@ -115,9 +113,9 @@ Status Target::Sync() {
 std::string VersionId(const ObjectInfo& object) { return Hex(Sha256(object.version)).substr(0, 32); }
 
 Result<CopiedFile> Download(ObjectStore& store, const ObjectInfo& object, const std::string& sha256,
-                            const std::string& path, uint64_t most, const RetryOptions& retry,
+                            const std::string& path, const RoomFor& room, const RetryOptions& retry,
                             TransferCounters& counters, const Stop& stop) {
-  Target target(object, most, counters);
+  Target target(object, room, counters);
   TERN_TRY(target.Create(path));
   CopiedFile copied;
   bool wrong = false;  // the last attempt arrived, but its content was wrong

@@ -1,6 +1,7 @@
 #include "server/store/mirror.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "data/file.h"
@@ -87,6 +88,16 @@ void Mirror::RemoveGone(const RemoteListing& listing, bool start) {
   }
 }
 
+void Mirror::ForgetGone(const RemoteListing& listing) {
+  std::set<std::string> gone;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [name, state] : units_) gone.insert(name.substr(0, name.find('/')));
+  }
+  for (const std::string& model : gone)
+    if (!listing.models.count(model)) ForgetOthers(model, {});
+}
+
 Status Mirror::Refresh(const WantedModels& wanted, bool start, const Stop& stop) {
   const auto end = Stop::Clock::now() + options_.settle + seconds(2);
   for (bool first = true;; first = false) {
@@ -99,12 +110,11 @@ Status Mirror::Refresh(const WantedModels& wanted, bool start, const Stop& stop)
                                      " objects outside folders of models: ", Join(some, ", ")));
     }
     RemoveGone(listing, start && first);
+    ForgetGone(listing);
     for (const auto& [model, remote] : listing.models) {
       const Status named = cache_->AddName(model);
       if (!named.ok()) Note(model, "", named);
     }
-    counters_.waiting = 0;
-    counters_.broken = 0;
     CopyAll(listing, wanted, stop);
     TERN_TRY(stop.Check());
     cache_->RemoveReplaced(kKeepReplaced);
@@ -143,6 +153,7 @@ Status Mirror::Update(const std::string& model, const Stop& stop) {
   }
   const auto found = listing->models.find(model);
   if (found == listing->models.end()) {
+    ForgetOthers(model, {});
     cache_->Remove(model);
     return {};
   }
@@ -154,20 +165,42 @@ Status Mirror::Update(const std::string& model, const Stop& stop) {
   return {};
 }
 
+void Mirror::SetCopied(UnitState& state, Copied copied) {
+  const auto gauge = [&](Copied of) {
+    return of == Copied::kWaits ? &counters_.waiting : of == Copied::kBroken ? &counters_.broken : nullptr;
+  };
+  if (auto* old = gauge(state.copied)) --*old;
+  if (auto* now = gauge(copied)) ++*now;
+  state.copied = copied;
+}
+
+void Mirror::ForgetOthers(const std::string& model, const std::map<std::string, RemoteUnit>& listed) {
+  const std::string prefix = model + "/";
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto it = units_.lower_bound(prefix); it != units_.end() && StartsWith(it->first, prefix);) {
+    if (listed.count(it->first.substr(prefix.size()))) {
+      ++it;
+      continue;
+    }
+    SetCopied(it->second, Copied::kYes);
+    it = units_.erase(it);
+  }
+}
+
 // Logs an error, unless it is the same as the last error of this unit.
 void Mirror::Note(const std::string& model, const std::string& unit, const Status& status) {
   if (status.code() == Code::kCancelled) return;
   bool fresh = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    UnitState& state = units_[StrCat(model, "/", unit)];
+    UnitState& state = StateOf(model, unit);
     fresh = state.error != status.message();
     state.error = status.message();
+    SetCopied(state, status.ok() ? Copied::kYes : Copied::kBroken);
     if (status.ok()) {
       state.failures = 0;
       return;
     }
-    ++counters_.broken;
     if (!fresh && Stop::Clock::now() < state.retry) return;
     state.failures = std::min(state.failures + 1, 16);
     state.retry = Stop::Clock::now() +
@@ -183,26 +216,35 @@ bool Mirror::Complete(const std::string& model, const std::string& unit, const R
                       Haste haste) {
   const auto now = Stop::Clock::now();
   const std::lock_guard<std::mutex> lock(mutex_);
-  UnitState& state = units_[StrCat(model, "/", unit)];
-  if (state.signature != remote.signature) state = {remote.signature, now, 0, {}, ""};
-  if (haste == Haste::kAtOnce) return true;
-  if (state.failures > 0 && now < state.retry) {
-    ++counters_.broken;
-    return false;
+  UnitState& state = StateOf(model, unit);
+  if (state.signature != remote.signature) {
+    SetCopied(state, Copied::kYes);
+    state = {Copied::kYes, remote.signature, now, 0, {}, ""};
   }
+  if (haste == Haste::kAtOnce) return true;
+  if (state.failures > 0 && now < state.retry) return false;
   const bool listed = remote.complete || (!unit.empty() && remote.Find(StrCat(unit, "/", kSumsFile)));
   const double settle = static_cast<double>(options_.settle.count());
   if (listed || remote.age >= settle || now - state.seen >= options_.settle) return true;
-  ++counters_.waiting;
+  SetCopied(state, Copied::kWaits);
   return false;
 }
 
-Result<CopiedFile> Mirror::CopyFile(const ObjectInfo& object, const std::string& sha256,
+// `most`: limit on the size of the file.
+Result<CopiedFile> Mirror::CopyFile(const ObjectInfo& object, const std::string& sha256, uint64_t most,
                                     CacheFolder::NewCopy& copy, const Stop& stop) {
+  const auto check = [&](uint64_t bytes) {
+    return bytes <= most ? Status() : InvalidArgument("'", object.key, "' has more than ", most, " bytes");
+  };
+  TERN_TRY(check(object.size_known ? object.size : 0));
   TERN_ASSIGN(const std::string path, copy.PathFor(object.path));
   TERN_ASSIGN(const auto room, cache_->MakeRoom(path, object.size_known ? object.size : 1));
+  const auto grow = [&](uint64_t bytes) -> Status {
+    TERN_TRY(check(bytes));
+    return room->Grow(bytes);
+  };
   TERN_ASSIGN(CopiedFile file,
-              Download(*store_, object, sha256, path, room->most(), retry(), counters_.transfers, stop));
+              Download(*store_, object, sha256, path, grow, retry(), counters_.transfers, stop));
   copy.Add(object.path, file);
   return file;
 }
@@ -213,9 +255,7 @@ Status Mirror::CopyUnit(const RemoteUnit& unit, const CopiedFiles& current, Cach
   const std::string folder = unit.files[0].path.substr(0, unit.files[0].path.find('/'));
   const ObjectInfo* listed = IsVersion(folder) ? unit.Find(StrCat(folder, "/", kSumsFile)) : nullptr;
   if (listed) {
-    if (listed->size_known && listed->size > kMaxSums)
-      return InvalidArgument("'", listed->key, "' has more than ", kMaxSums, " bytes");
-    TERN_TRY(CopyFile(*listed, "", copy, stop).status());
+    TERN_TRY(CopyFile(*listed, "", kMaxSums, copy, stop).status());
     TERN_ASSIGN(const std::string path, copy.PathFor(listed->path));
     TERN_ASSIGN(const std::string text, data::ReadFile(path));
     TERN_ASSIGN(sums, ParseSums(text, kMaxObjects));
@@ -232,7 +272,7 @@ Status Mirror::CopyUnit(const RemoteUnit& unit, const CopiedFiles& current, Cach
     const bool same = known != current.end() && known->second.version == VersionId(object) &&
                       (sum.empty() || sum == known->second.sha256);
     if (same && copy.Link(object.path, known->second)) continue;
-    TERN_TRY(CopyFile(object, sum, copy, stop).status());
+    TERN_TRY(CopyFile(object, sum, UINT64_MAX, copy, stop).status());
   }
   return {};
 }
@@ -243,11 +283,17 @@ Status Mirror::Copy(const std::string& model, const RemoteModel& remote, Haste h
     Note(model, "", remote.status);
     return remote.status;
   }
+  ForgetOthers(model, remote.units);
   const CopiedFiles current = cache_->Current(model);
   std::vector<std::string> wanted;
   for (const auto& [unit, files] : remote.units) {
     const CopiedFiles old = FilesOf(current, unit);
-    if (SameFiles(files, old)) continue;
+    if (SameFiles(files, old)) {
+      const std::lock_guard<std::mutex> guard(mutex_);
+      if (const auto state = units_.find(StrCat(model, "/", unit)); state != units_.end())
+        SetCopied(state->second, Copied::kYes);
+      continue;
+    }
     if (Complete(model, unit, files, haste)) wanted.push_back(unit);
   }
   size_t kept = 0;

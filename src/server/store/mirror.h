@@ -16,7 +16,7 @@ struct MirrorCounters {
   std::atomic<uint64_t> failed_listings{0}, failed_copies{0}, copies{0};
   std::atomic<bool> reachable{false};
   std::atomic<int64_t> listed{0};    // seconds since 1970, of the last complete listing
-  std::atomic<uint64_t> waiting{0};  // versions that changed or are not complete yet
+  std::atomic<uint64_t> waiting{0};  // versions that changed and are not complete yet
   std::atomic<uint64_t> broken{0};   // versions that cannot be copied
   std::atomic<uint64_t> cache_bytes{0};
 };
@@ -51,7 +51,9 @@ class Mirror {
   }
 
  private:
+  enum class Copied { kYes, kWaits, kBroken };
   struct UnitState {
+    Copied copied = Copied::kYes;  // changed by SetCopied, which counts
     std::string signature;
     Stop::Clock::time_point seen;  // when this signature was listed first
     int failures = 0;              // in a row, with this signature
@@ -62,13 +64,21 @@ class Mirror {
 
   Result<RemoteListing> List(const std::string& folder, const Stop& stop);
   void RemoveGone(const RemoteListing& listing, bool start);
+  void ForgetGone(const RemoteListing& listing);  // the states of models that are not listed
   void CopyAll(const RemoteListing& listing, const WantedModels& wanted, const Stop& stop);
   Status Copy(const std::string& model, const RemoteModel& remote, Haste haste, const Stop& stop);
   bool Complete(const std::string& model, const std::string& unit, const RemoteUnit& remote, Haste haste);
   Status CopyUnit(const RemoteUnit& unit, const CopiedFiles& current, CacheFolder::NewCopy& copy,
                   const Stop& stop);
-  Result<CopiedFile> CopyFile(const ObjectInfo& object, const std::string& sha256, CacheFolder::NewCopy& copy,
-                              const Stop& stop);
+  Result<CopiedFile> CopyFile(const ObjectInfo& object, const std::string& sha256, uint64_t most,
+                              CacheFolder::NewCopy& copy, const Stop& stop);
+  // The next two are called under the lock.
+  UnitState& StateOf(const std::string& model, const std::string& unit) {
+    return units_[StrCat(model, "/", unit)];
+  }
+  void SetCopied(UnitState& state, Copied copied);
+  // Forgets the units of a model that are not in `listed`.
+  void ForgetOthers(const std::string& model, const std::map<std::string, RemoteUnit>& listed);
   void Note(const std::string& model, const std::string& unit, const Status& status);
   RetryOptions retry() const { return {options_.attempts}; }
 

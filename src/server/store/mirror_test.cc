@@ -28,7 +28,8 @@ class FakeStore : public ObjectStore {
       if (!folder.empty() && !StartsWith(key, folder + "/")) continue;
       ObjectInfo object;
       object.key = key;
-      object.size = text.size();
+      object.size = sizes ? text.size() : 0;
+      object.size_known = sizes;
       object.version = Hex(Sha256(text));
       object.age = age;
       all.push_back(object);
@@ -60,7 +61,7 @@ class FakeStore : public ObjectStore {
   std::string corrupt;
   std::vector<uint64_t> offsets;
   double age = 1000;
-  bool gone = false;
+  bool gone = false, sizes = true;
   int breaks = 0, fetches = 0;
 };
 
@@ -285,53 +286,55 @@ TEST_F(MirrorTest, RespectsTheLimitOfTheCache) {
   ASSERT_TRUE(mirror_->Update("m", {}).ok());
 }
 
-TEST_F(MirrorTest, FilesThatAreWrittenAtTheSameTimeShareTheLimit) {
-  mirror_.reset();
-  auto cache = CacheFolder::Open(root_, "s3://test", 100);
-  ASSERT_TRUE(cache.ok());
-  auto copy = (*cache)->Begin("m");
-  const std::string a = *(*copy)->PathFor("1/a"), b = *(*copy)->PathFor("1/b");
-  auto first = (*cache)->MakeRoom(a, 60);
-  ASSERT_TRUE(first.ok());
-  EXPECT_EQ((*cache)->MakeRoom(b, 41).status().code(), Code::kResourceExhausted);
-  std::ofstream(a) << std::string(20, 'a');
-  EXPECT_EQ((*cache)->MakeRoom(b, 41).status().code(), Code::kResourceExhausted);
-  EXPECT_EQ((*(*cache)->MakeRoom(b, 40))->most(), 40u);
-  first->reset();
-  EXPECT_EQ((*(*cache)->MakeRoom(b, 41))->most(), 80u);
+TEST_F(MirrorTest, StopsFilesOfUnknownSizeAtTheLimit) {
+  Open(100);
+  store_->sizes = false;
+  store_->objects = {{"m/1/model", std::string(101, 'a')}, {"n/1/model", std::string(90, 'b')}};
+  EXPECT_EQ(mirror_->Update("m", {}).code(), Code::kResourceExhausted);
+  EXPECT_TRUE(fs::is_empty(root_ + "/incoming"));
+  ASSERT_TRUE(mirror_->Update("n", {}).ok());
+  EXPECT_EQ(Files(), Names{"n/1/model"});
+  store_->objects = {{"n/2/model", "n"}, {"n/2/SHA256SUMS", std::string(5 << 20, '#')}};
+  Open();
+  store_->sizes = false;
+  const Status large = mirror_->Update("n", {});
+  EXPECT_NE(large.message().find("'n/2/SHA256SUMS' has more than 4194304 bytes"), std::string::npos)
+      << large.message();
 }
 
-TEST_F(MirrorTest, KeepsSharedFilesOfReplacedCopies) {
-  mirror_.reset();
-  auto opened = CacheFolder::Open(root_, "s3://test", 0);
-  ASSERT_TRUE(opened.ok());
-  CacheFolder& cache = **opened;
-  const auto publish = [&](const Names& files) {
-    auto copy = cache.Begin("m");
-    ASSERT_TRUE(copy.ok());
-    const CopiedFiles current = cache.Current("m");
-    for (const std::string& file : files) {
-      if (current.count(file) && (*copy)->Link(file, current.at(file))) continue;
-      std::ofstream(*(*copy)->PathFor(file)) << file;
-      (*copy)->Add(file, {file.size(), std::string(32, '0'), std::string(64, '0')});
-    }
-    ASSERT_TRUE(cache.Publish("m", **copy).ok());
-  };
-  publish({"1/a", "2/b"});
-  const std::string first = fs::canonical(root_ + "/models/m");
-  publish({"1/a", "3/c"});
-  cache.RemoveReplaced(seconds(1000));
-  EXPECT_TRUE(fs::exists(first + "/2/b"));  // it was replaced a moment ago
-  cache.RemoveReplaced(seconds(0));
-  EXPECT_TRUE(fs::exists(first + "/1/a"));  // a version that was loaded from here may be loaded again
-  EXPECT_FALSE(fs::exists(first + "/2/b"));
-  publish({"3/c"});
-  cache.RemoveReplaced(seconds(0));
-  EXPECT_FALSE(fs::exists(first));
-  EXPECT_EQ(cache.Bytes(), 3u);
-  cache.Remove("m");
-  cache.RemoveReplaced(seconds(0));
-  EXPECT_TRUE(fs::is_empty(root_ + "/copies"));
+TEST_F(MirrorTest, CountsEachVersionOnce) {
+  options_.settle = seconds(1000);
+  options_.attempts = 1;
+  Open();
+  store_->objects = {{"m/1/model", "one"}, {"n/1/model", "n"}};
+  store_->corrupt = "m/1/model";
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(mirror_->Update("m", {}).ok());
+  EXPECT_EQ(mirror_->counters().broken, 1u);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().broken, 1u);
+  EXPECT_EQ(Files(), Names{"n/1/model"});
+  // A version that waits, and that a client asks for.
+  store_->age = 0;
+  store_->objects["n/2/model"] = "two";
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().waiting, 1u);
+  ASSERT_TRUE(mirror_->Update("n", {}).ok());
+  EXPECT_EQ(mirror_->counters().waiting, 0u);
+  // A version that is right now, one that is gone, and a model that is gone.
+  store_->corrupt = "n/3/model";
+  store_->objects["n/3/model"] = "three";
+  EXPECT_TRUE(mirror_->Update("m", {}).ok());
+  EXPECT_FALSE(mirror_->Update("n", {}).ok());
+  EXPECT_EQ(mirror_->counters().broken, 1u);
+  store_->objects.erase("n/3/model");
+  ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().broken, 0u);
+  store_->objects["o/1/model"] = "o";
+  ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().waiting, 1u);
+  store_->objects.erase("o/1/model");
+  ASSERT_TRUE(Refresh().ok());
+  EXPECT_EQ(mirror_->counters().waiting, 0u);
 }
 
 TEST_F(MirrorTest, KeepsFilesOfVersionsInUse) {
