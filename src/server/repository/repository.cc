@@ -50,13 +50,9 @@ class FolderRepository : public Repository {
 
  private:
   Result<ModelSource> SourceOf(const std::string& model) const;
-<<<<<<< HEAD
-  std::vector<std::string> StartNames(const Sources& sources) const;
+  std::vector<std::string> StartNames(const ModelSources& sources) const;
   // Returns whether the server does not start without the model. StartError reports its errors.
   bool MustBeLoaded(const std::string& model) const;
-=======
-  std::vector<std::string> StartNames(const ModelSources& sources) const;
->>>>>>> w-code
   // Returns false for a model that is loaded only because an ensemble needs it.
   bool Requested(const ModelSource& source) const;
   void LoadAtStart();
