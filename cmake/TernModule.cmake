@@ -52,7 +52,7 @@ function(tern_test name sources)
   target_link_libraries(${name} PRIVATE ${ARGN} GTest::gtest)
   tern_precompile_test(${name})
   tern_compile_quickly(${name})
-  if(NOT name STREQUAL kernels_test)  # its sources have helpers of the same names
+  if(NOT name MATCHES "^(kernels|graph)_test$")  # their sources have helpers of the same names
     tern_unite(${name})
   endif()
   tern_permit_long_strings(${name})

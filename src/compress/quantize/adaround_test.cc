@@ -12,7 +12,7 @@
 namespace tern::compress {
 namespace {
 
-Tensor Random(const Dims& dims, unsigned seed) {
+Tensor RandomWeights(const Dims& dims, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0.3F, 1);
   Tensor t(DType::kF32, dims);
@@ -26,7 +26,7 @@ struct OneLayer {
     InitOps();
     Builder b(graph);
     Value* in = graph.AddInput("x", Type::TensorOf(DType::kF32, Shape::Of(x)));
-    Value* y = b.Op(op, {in, b.Const(Random(w, 7))}, attrs);
+    Value* y = b.Op(op, {in, b.Const(RandomWeights(w, 7))}, attrs);
     EXPECT_TRUE(b.status().ok()) << b.status().ToString();
     graph.SetOutputs({y});
     node = y->producer;
@@ -61,7 +61,7 @@ TEST(Patches, RowsTimesWeightsAreResults) {
   for (const auto& layer : Layers()) {
     const auto patches = Patches::Of(*layer->node);
     ASSERT_TRUE(patches);
-    const Tensor x = Random(layer->dims, 3);
+    const Tensor x = RandomWeights(layer->dims, 3);
     auto session = Session::Create(layer->graph.Clone(), {.threads = 1});
     const Tensor y = (*session)->Run(DatumList{Datum(x)})->front().tensor;
     const WeightRows w = RowsOf(*layer->node);
@@ -95,8 +95,8 @@ TEST(Patches, EmptyOperandHasNoRows) {
 
 // Rows whose columns depend on each other, so that errors of weights can compensate each other.
 std::vector<float> CorrelatedRows(int64_t count, int64_t columns, unsigned seed) {
-  const Tensor hidden = Random({count, 4}, seed), mix = Random({4, columns}, 99),
-               own = Random({count, columns}, seed + 1);
+  const Tensor hidden = RandomWeights({count, 4}, seed), mix = RandomWeights({4, columns}, 99),
+               own = RandomWeights({count, columns}, seed + 1);
   std::vector<float> rows;
   for (int64_t r = 0; r < count; ++r)
     for (int64_t c = 0; c < columns; ++c) {
@@ -134,7 +134,7 @@ TEST(AdaRound, MeanErrorsAreThoseOfTheResults) {
     const Patches patches = *Patches::Of(*layer->node);
     const WeightRows real = RowsOf(*layer->node);
     Moments moments(patches);
-    const std::vector<float> rows = patches.Sample(Random(layer->dims, 4), 50, 2);
+    const std::vector<float> rows = patches.Sample(RandomWeights(layer->dims, 4), 50, 2);
     moments.Add(rows, Workers(1));
     const IntegerWeights made = RoundWeights(real, {}, 1, {});
     const std::vector<double> errors = MeanErrors(real, moments, made);

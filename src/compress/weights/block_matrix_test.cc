@@ -10,7 +10,7 @@
 namespace tern::compress {
 namespace {
 
-std::vector<float> Noise(int64_t count, uint32_t seed, float size = 1) {
+std::vector<float> RandomFloats(int64_t count, uint32_t seed, float size = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, size);
   std::vector<float> v(static_cast<size_t>(count));
@@ -30,7 +30,7 @@ TEST(BlockMatrix, RoundsToNearestWithinHalfAStep) {
   const Workers workers(1);
   for (int bits : {4, 8})
     for (int64_t block : {0, 32, 64}) {
-      const auto w = Noise(3 * 100, 1);
+      const auto w = RandomFloats(3 * 100, 1);
       const BlockMatrix m = RoundToNearest(w, 3, {bits, block, false}, nullptr, workers);
       ASSERT_EQ(m.blocks, block ? (100 + block - 1) / block : 1);
       for (int64_t o = 0; o < 3; ++o)
@@ -43,7 +43,7 @@ TEST(BlockMatrix, RoundsToNearestWithinHalfAStep) {
 
 TEST(BlockMatrix, SearchReducesTheError) {
   const Workers workers(1);
-  const auto w = Noise(64 * 256, 2);
+  const auto w = RandomFloats(64 * 256, 2);
   const double plain = ErrorOf(w, RoundToNearest(w, 64, {4, 32, false}, nullptr, workers)),
                searched = ErrorOf(w, RoundToNearest(w, 64, {4, 32, true}, nullptr, workers));
   EXPECT_LT(searched, 0.9 * plain);
@@ -51,7 +51,7 @@ TEST(BlockMatrix, SearchReducesTheError) {
 
 TEST(BlockMatrix, ScalesAreExactInF16AndNeverZero) {
   for (const float size : {0.0f, 1e-30f, 1e-6f, 1.0f, 1e4f}) {
-    const auto w = Noise(32, 3, size);
+    const auto w = RandomFloats(32, 3, size);
     for (bool search : {false, true}) {
       const float scale = BlockScale(w.data(), 32, {4, 32, search});
       EXPECT_GT(scale, 0);
@@ -61,7 +61,7 @@ TEST(BlockMatrix, ScalesAreExactInF16AndNeverZero) {
 }
 
 TEST(BlockMatrix, ImportanceShiftsTheErrorToUnimportantWeights) {
-  std::vector<float> w = Noise(32, 9), importance(32, 1);
+  std::vector<float> w = RandomFloats(32, 9), importance(32, 1);
   w[0] = 6;
   importance[0] = 1e-6f;
   const float plain = BlockScale(w.data(), 32, {4, 32, true}),

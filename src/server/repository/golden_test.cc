@@ -26,7 +26,7 @@ Result<GoldenRequest> Parse(const std::string& response, const std::string& more
   return ParseGolden(StrCat(R"({"request":)", kRequest, R"(,"response":)", response, more, "}"), Config());
 }
 
-std::string Response(const std::string& name, const std::string& type, const std::string& shape,
+std::string ResponseText(const std::string& name, const std::string& type, const std::string& shape,
                      const std::string& data) {
   return StrCat(R"({"model_name":"m","outputs":[{"name":")", name, R"(","datatype":")", type, R"(","shape":)",
                 shape, R"(,"data":)", data, "}]}");
@@ -40,7 +40,7 @@ template <class T> WireTensor Tensor1(const char* name, DType dtype, const std::
 
 TEST(Golden, ReadsRequestResponseAndTolerances) {
   const auto golden =
-      Parse(Response("y", "FP32", "[2]", "[0.5,-1]"),
+      Parse(ResponseText("y", "FP32", "[2]", "[0.5,-1]"),
             R"(,"description":"why","tolerance":{"absolute":0.25,"outputs":{"y":{"relative":1}}})");
   ASSERT_TRUE(golden.ok()) << golden.status().ToString();
   EXPECT_EQ(golden->request.inputs.at(0).name, "x");
@@ -52,7 +52,7 @@ TEST(Golden, ReadsRequestResponseAndTolerances) {
 }
 
 TEST(Golden, RefusesWrongFiles) {
-  const std::string good = Response("y", "FP32", "[2]", "[0.5,-1]");
+  const std::string good = ResponseText("y", "FP32", "[2]", "[0.5,-1]");
   const std::pair<Result<GoldenRequest>, const char*> cases[] = {
       {ParseGolden("", Config()), "expected an object"},
       {ParseGolden("{}", Config()), "'request' is missing"},
@@ -61,9 +61,9 @@ TEST(Golden, RefusesWrongFiles) {
       {Parse(good, StrCat(",\"request\":", kRequest)), "unknown or repeated key 'request'"},
       {Parse(good, R"(,"tolerance":{"absolute":-1})"), "from 0 on, got -1"},
       {Parse(good, R"(,"tolerance":{"outputs":{"z":{}}})"), "names the output 'z', which 'response' lacks"},
-      {Parse(Response("y", "FP33", "[2]", "[1,2]")), "unknown datatype 'FP33'"},
-      {Parse(Response("y", "FP32", "[2]", "[1]")), "has 2 elements, 'data' has 1"},
-      {Parse(Response("y", "FP32", "[99999999999]", "[1]")), "'data' has fewer"},
+      {Parse(ResponseText("y", "FP33", "[2]", "[1,2]")), "unknown datatype 'FP33'"},
+      {Parse(ResponseText("y", "FP32", "[2]", "[1]")), "has 2 elements, 'data' has 1"},
+      {Parse(ResponseText("y", "FP32", "[99999999999]", "[1]")), "'data' has fewer"},
       {Parse(R"({"outputs":[{"name":"y"}]})"), "needs name, datatype, shape and data"},
       {Parse(R"({"outputs":[]})"), "no outputs"}};
   for (const auto& [result, says] : cases) {

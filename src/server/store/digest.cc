@@ -51,12 +51,11 @@ bool FromHex(std::string_view text, std::string& out) {
   return true;
 }
 
-std::string EncodeBase64(std::string_view bytes, bool for_urls) {
+std::string EncodeBase64Url(std::string_view bytes) {
   std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), Bytes(bytes),
                                    static_cast<int>(bytes.size()));
   out.resize(static_cast<size_t>(size));
-  if (!for_urls) return out;
   while (!out.empty() && out.back() == '=') out.pop_back();
   for (char& c : out) c = c == '+' ? '-' : c == '/' ? '_' : c;
   return out;

@@ -10,7 +10,7 @@ namespace tern::server {
 
 std::string Hex(std::string_view bytes);
 bool FromHex(std::string_view text, std::string& out);
-std::string EncodeBase64(std::string_view bytes, bool for_urls = false);  // for URLs: without padding
+std::string EncodeBase64Url(std::string_view bytes);  // the alphabet for URLs, without padding
 
 std::string Sha256(std::string_view text);  // 32 bytes
 std::string HmacSha256(std::string_view key, std::string_view text);

@@ -39,9 +39,9 @@ Result<std::string> ServiceAccountAssertion(const std::string& email, const std:
   claims.BeginObject().Key("iss").Text(email).Key("scope").Text(kScope).Key("aud").Text(audience);
   claims.Key("iat").Int(now).Key("exp").Int(now + 3600);
   const std::string text =
-      StrCat(EncodeBase64(head.EndObject().text(), true), ".", EncodeBase64(claims.EndObject().text(), true));
+      StrCat(EncodeBase64Url(head.EndObject().text()), ".", EncodeBase64Url(claims.EndObject().text()));
   TERN_ASSIGN(const std::string signature, SignRs256(key, text));
-  return StrCat(text, ".", EncodeBase64(signature, true));
+  return StrCat(text, ".", EncodeBase64Url(signature));
 }
 
 Result<GoogleAccount::Token> GoogleAccount::Ask(const std::string& url, HttpRequest request,

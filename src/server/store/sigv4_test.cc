@@ -73,8 +73,8 @@ TEST(Digest, MatchesKnownValues) {
   EXPECT_EQ(Hex(Sha256("")), kEmpty);
   EXPECT_EQ(Hex(HmacSha256("key", "The quick brown fox jumps over the lazy dog")),
             "f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8");
-  EXPECT_EQ(EncodeBase64("fo"), "Zm8=");
-  EXPECT_EQ(EncodeBase64("\xFB\xFF", true), "-_8");
+  EXPECT_EQ(EncodeBase64Url("fo"), "Zm8");
+  EXPECT_EQ(EncodeBase64Url("\xFB\xFF"), "-_8");
   Digests digests;
   digests.Add("wrong");
   digests.Restart();
