@@ -57,18 +57,18 @@ struct Magic {
 // folder has this format if it contains `folder_file`. A file that no row matches by its contents has the
 // format of its extension.
 struct Format {
-  std::string name;                                 // "ONNX"; unique in the table
-  std::string title;                                // "an ONNX model", for messages
-  std::vector<std::string> extensions = {};         // ".onnx"
-  std::vector<Magic> magic = {};                    // one match is enough
-  bool (*recognise)(std::string_view) = nullptr;    // gets all bytes of the file; must not throw
-  std::string folder_file = {};                     // "saved_model.pb"
-  std::string library = {};                         // "onnx": libtern_onnx.so reads this format
-  ReadFunction read = nullptr;                      // reads this format without a library
-  std::string advice = {};                          // for a format without a reader: what the user can do
-  bool uses_weights = false;                        // whether the reader uses LoadOptions::weights
-  bool uses_signature = false;                      // whether the reader uses LoadOptions::signature
-  bool uses_input_types = false;                    // whether the reader uses LoadOptions::input_types
+  std::string name;                               // "ONNX"; unique in the table
+  std::string title;                              // "an ONNX model", for messages
+  std::vector<std::string> extensions = {};       // ".onnx"
+  std::vector<Magic> magic = {};                  // one match is enough
+  bool (*recognise)(std::string_view) = nullptr;  // gets all bytes of the file; must not throw
+  std::string folder_file = {};                   // "saved_model.pb"
+  std::string library = {};                       // "onnx": libtern_onnx.so reads this format
+  ReadFunction read = nullptr;                    // reads this format without a library
+  std::string advice = {};                        // for a format without a reader: what the user can do
+  bool uses_weights = false;                      // whether the reader uses LoadOptions::weights
+  bool uses_signature = false;                    // whether the reader uses LoadOptions::signature
+  bool uses_input_types = false;                  // whether the reader uses LoadOptions::input_types
 
   bool readable() const { return read || !library.empty(); }
   bool MatchesContents(const Source& source) const;

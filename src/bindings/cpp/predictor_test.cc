@@ -38,7 +38,7 @@ std::vector<float> Picture(int seed, int count = 1) {
   return pixels;
 }
 
-bool PredictorSays(const tern::Status& status, const char* words) {
+bool Tell(const tern::Status& status, const char* words) {
   return status.message().find(words) != std::string::npos;
 }
 
@@ -86,8 +86,8 @@ TEST(Predictor, RoundsWhenAskedTo) {
   EXPECT_NE(y[0], y[1]);
   for (size_t i = 0; i < y[0].size(); ++i) EXPECT_NEAR(y[0][i], y[1][i], 0.02);
   EXPECT_TRUE(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("auto")).ok());
-  EXPECT_TRUE(PredictorSays(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("fp8")).status(),
-                            "invalid argument: 'fp8' is not a precision; choose fp32, fast, bf16 or auto"));
+  EXPECT_TRUE(Tell(tern::Predictor::Create(tern::Config(TERN_DIGITS).precision("fp8")).status(),
+                   "invalid argument: 'fp8' is not a precision; choose fp32, fast, bf16 or auto"));
 }
 
 // The contents of the folder's only record file, and when it was written.
@@ -125,8 +125,8 @@ TEST(Predictor, MeasuresKernelsWithinABudget) {
   EXPECT_EQ(records[1].text, records[0].text);
   EXPECT_EQ(records[1].written, records[0].written) << "the second load measured again";
   std::filesystem::remove_all(folder);
-  EXPECT_TRUE(PredictorSays(tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(-1)).status(),
-                            "tune_ms -1 is not between 0 and 600000"));
+  EXPECT_TRUE(Tell(tern::Predictor::Create(tern::Config(TERN_DIGITS).tune_ms(-1)).status(),
+                   "tune_ms -1 is not between 0 and 600000"));
 }
 
 TEST(Predictor, WarnsOfMeasurementsThatAreNotKept) {
@@ -169,8 +169,7 @@ TEST(Predictor, RefusesSettingsThatContradictEachOther) {
   const auto refuses = [](const tern::Config& config, const std::vector<const char*>& words) {
     const tern::Status status = tern::Predictor::Create(config).status();
     EXPECT_EQ(status.code(), tern::Code::kInvalidArgument) << words[0];
-    for (const char* word : words)
-      EXPECT_TRUE(PredictorSays(status, word)) << word << ": " << status.message();
+    for (const char* word : words) EXPECT_TRUE(Tell(status, word)) << word << ": " << status.message();
   };
   const std::string nul("/tmp/a\0b", 8);
   refuses(tern::Config(TERN_DIGITS).tune_ms(10).cache_dir(nul), {"cache_dir", "NUL at byte 6", "'/tmp/a'"});
@@ -200,7 +199,7 @@ TEST(Predictor, SaysThatItWasMovedFrom) {
         first.Input(0).status(), first.Output("probabilities").status(), first.Output(0).status(),
         image.CopyFrom(&pixel, 1), image.Reshape({1, 1, 28, 28})}) {
     EXPECT_EQ(status.code(), tern::Code::kInvalidArgument);
-    EXPECT_TRUE(PredictorSays(status, "moved from")) << status.message();
+    EXPECT_TRUE(Tell(status, "moved from")) << status.message();
   }
   EXPECT_TRUE(first.InputNames().empty() && first.OutputNames().empty() && first.warnings().empty());
   EXPECT_EQ(image.data<float>(), nullptr);
@@ -247,8 +246,7 @@ TEST(Predictor, RefusesMemoryThatIsNotThere) {
   for (const tern::Status& status : {p->Input(0).Share(nullptr, 28 * 28 * 4, {1, 1, 28, 28}),
                                      p->Input(0).CopyFrom(static_cast<const float*>(nullptr), 28 * 28)}) {
     EXPECT_EQ(status.code(), tern::Code::kInvalidArgument);
-    EXPECT_TRUE(PredictorSays(status, name.c_str()) && PredictorSays(status, "null pointer"))
-        << status.message();
+    EXPECT_TRUE(Tell(status, name.c_str()) && Tell(status, "null pointer")) << status.message();
   }
 }
 
@@ -281,8 +279,7 @@ TEST(Predictor, RefusesASecondThread) {
       tern::Status status = p->Input(0).CopyFrom(pixels, {batch, 1, 28, 28});
       if (status.ok()) status = p->Run();
       if (status.ok()) continue;
-      ++(status.code() == tern::Code::kInvalidArgument && PredictorSays(status, "another thread") ? refused
-                                                                                                  : wrong);
+      ++(status.code() == tern::Code::kInvalidArgument && Tell(status, "another thread") ? refused : wrong);
     }
   };
   std::thread other(use, 16);
@@ -362,7 +359,7 @@ TEST(Predictor, RunsEndWhenTheyAreTold) {
   options.timeout = std::chrono::milliseconds(20);
   tern::Status ran = p->Run(options);
   EXPECT_EQ(ran.code(), tern::Code::kCancelled);
-  EXPECT_TRUE(PredictorSays(ran, "deadline") && PredictorSays(ran, "spin")) << ran.message();
+  EXPECT_TRUE(Tell(ran, "deadline") && Tell(ran, "spin")) << ran.message();
   std::atomic<bool> cancel{false};
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -384,9 +381,7 @@ TEST(Predictor, RunsEndWhenTheyAreTold) {
   options.timeout = std::chrono::nanoseconds(-1);
   ran = p->Run(options);
   EXPECT_EQ(ran.code(), tern::Code::kInvalidArgument);
-  EXPECT_TRUE(PredictorSays(ran, "timeout") && PredictorSays(ran, "-1 ns") &&
-              PredictorSays(ran, "0 (no limit)"))
-      << ran.message();
+  EXPECT_TRUE(Tell(ran, "timeout") && Tell(ran, "-1 ns") && Tell(ran, "0 (no limit)")) << ran.message();
 }
 
 // A shape with -1 for open dims, as shape() returns it before feeding, is an error.
@@ -396,10 +391,9 @@ TEST(Predictor, OpenDimsMustBeGiven) {
   std::vector<float> four(4);
   for (const tern::Status& status : {p->Input("x").CopyFrom(four, {-1, 4}), p->Input("x").Reshape({4, -1}),
                                      p->Input("x").Share(four.data(), 16, {-1})})
-    EXPECT_TRUE(PredictorSays(status, "'x'") && PredictorSays(status, "-1") &&
-                PredictorSays(status, "every dim must be given"))
+    EXPECT_TRUE(Tell(status, "'x'") && Tell(status, "-1") && Tell(status, "every dim must be given"))
         << status.message();
-  EXPECT_FALSE(PredictorSays(p->Input("x").CopyFrom(four, {3}), "every dim"));
+  EXPECT_FALSE(Tell(p->Input("x").CopyFrom(four, {3}), "every dim"));
 }
 
 TEST(Predictor, ALoopGathersNoMoreThanItMay) {
@@ -407,38 +401,37 @@ TEST(Predictor, ALoopGathersNoMoreThanItMay) {
   ASSERT_TRUE(p.ok()) << p.status().message();
   const tern::Status ran = p->Run();
   EXPECT_EQ(ran.code(), tern::Code::kResourceExhausted);
-  EXPECT_TRUE(PredictorSays(ran, "spin") && PredictorSays(ran, "100000") && PredictorSays(ran, "iterations"))
-      << ran.message();
+  EXPECT_TRUE(Tell(ran, "spin") && Tell(ran, "100000") && Tell(ran, "iterations")) << ran.message();
 }
 
 TEST(Predictor, ExplainsMistakes) {
-  EXPECT_TRUE(PredictorSays(tern::Predictor::Create(tern::Config("none.onnx")).status(), "none.onnx"));
+  EXPECT_TRUE(Tell(tern::Predictor::Create(tern::Config("none.onnx")).status(), "none.onnx"));
   EXPECT_EQ(tern::Predictor::Create(tern::Config()).status().code(), tern::Code::kInvalidArgument);
   EXPECT_EQ(tern::Predictor::Create(tern::Config("none.onnx")).status().code(), tern::Code::kNotFound);
   for (const int threads : {-3, 1025, 1000000})
-    EXPECT_TRUE(PredictorSays(tern::Predictor::Create(tern::Config(TERN_DIGITS).threads(threads)).status(),
-                              "invalid argument: threads must be 0 (one per core) or up to 1024, got"));
-  EXPECT_TRUE(PredictorSays(tern::Predictor::Create(tern::Config(TERN_DIGITS).plan_cache(0)).status(),
-                            "plan_cache must be at least 1, got 0"));
+    EXPECT_TRUE(Tell(tern::Predictor::Create(tern::Config(TERN_DIGITS).threads(threads)).status(),
+                     "invalid argument: threads must be 0 (one per core) or up to 1024, got"));
+  EXPECT_TRUE(Tell(tern::Predictor::Create(tern::Config(TERN_DIGITS).plan_cache(0)).status(),
+                   "plan_cache must be at least 1, got 0"));
   auto p = Digits();
   ASSERT_TRUE(p.ok());
-  EXPECT_TRUE(PredictorSays(p->Run(), "image"));  // not fed
-  EXPECT_TRUE(PredictorSays(p->Input("picture").status(), "not found: "));
-  EXPECT_TRUE(PredictorSays(p->Input("picture").status(), "image"));
+  EXPECT_TRUE(Tell(p->Run(), "image"));  // not fed
+  EXPECT_TRUE(Tell(p->Input("picture").status(), "not found: "));
+  EXPECT_TRUE(Tell(p->Input("picture").status(), "image"));
   EXPECT_FALSE(p->Input("picture").CopyFrom(Picture(1)).ok());
   EXPECT_EQ(p->Input("picture").data<float>(), nullptr);
   EXPECT_FALSE(p->Output(5).status().ok());
-  EXPECT_TRUE(PredictorSays(p->Input(0).CopyFrom(std::vector<double>(784), {1, 1, 28, 28}), "f64"));
-  EXPECT_TRUE(PredictorSays(p->Input(0).CopyFrom(Picture(1), {2, 1, 28, 28}), "784"));
-  EXPECT_TRUE(PredictorSays(p->Input(0).CopyFrom(Picture(1)), "Reshape"));
+  EXPECT_TRUE(Tell(p->Input(0).CopyFrom(std::vector<double>(784), {1, 1, 28, 28}), "f64"));
+  EXPECT_TRUE(Tell(p->Input(0).CopyFrom(Picture(1), {2, 1, 28, 28}), "784"));
+  EXPECT_TRUE(Tell(p->Input(0).CopyFrom(Picture(1)), "Reshape"));
   EXPECT_FALSE(p->Input(0).Reshape({-1, 1}).ok());
   EXPECT_FALSE(p->Input(0).Reshape({int64_t{1} << 40, int64_t{1} << 40}).ok());
-  EXPECT_TRUE(PredictorSays(p->Input(0).CopyFrom(std::vector<bool>(784), {1, 1, 28, 28}),
-                            "invalid argument: input 'image'"));
-  EXPECT_TRUE(PredictorSays(p->Output(0).CopyFrom(Picture(1)), "invalid argument: output 'probabilities'"));
+  EXPECT_TRUE(
+      Tell(p->Input(0).CopyFrom(std::vector<bool>(784), {1, 1, 28, 28}), "invalid argument: input 'image'"));
+  EXPECT_TRUE(Tell(p->Output(0).CopyFrom(Picture(1)), "invalid argument: output 'probabilities'"));
   EXPECT_EQ(p->Output(0).raw(), nullptr);  // no run yet
   ASSERT_TRUE(p->Input(0).Reshape({1, 1, 28, 29}).ok());
-  EXPECT_TRUE(PredictorSays(p->Run(), "29"));
+  EXPECT_TRUE(Tell(p->Run(), "29"));
   EXPECT_EQ(p->Output(0).raw(), nullptr);
 }
 

@@ -27,7 +27,7 @@ Result<GoldenRequest> Parse(const std::string& response, const std::string& more
 }
 
 std::string ResponseText(const std::string& name, const std::string& type, const std::string& shape,
-                     const std::string& data) {
+                         const std::string& data) {
   return StrCat(R"({"model_name":"m","outputs":[{"name":")", name, R"(","datatype":")", type, R"(","shape":)",
                 shape, R"(,"data":)", data, "}]}");
 }
