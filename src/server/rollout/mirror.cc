@@ -5,14 +5,10 @@
 namespace tern::server {
 namespace {
 
-constexpr size_t kMaxRunning = 4;          // runs of copies that are submitted and not answered
+constexpr size_t kMaxRunning = 4;          // copies that are submitted and not answered
 constexpr size_t kMaxWaitingCopies = 256;  // copies that are not submitted yet
 // A copy waits at most for kMaxYield while clients' requests wait in the stable version's queue.
 constexpr std::chrono::milliseconds kMaxYield{1000}, kYieldPoll{1};
-// Durations are compared only if both versions ran at the same time for this part of the shorter run. If that
-// fails for kMostApart copies in succession, as on one core, one pair counts nevertheless.
-constexpr double kOverlap = 0.75;
-constexpr int kMostApart = 8;
 
 uint64_t NextRandom(uint64_t& state) {  // xorshift64*
   state ^= state >> 12;
@@ -45,7 +41,7 @@ Ending EndingOf(const Status& status, bool copy) {
 Outcome OutcomeOf(const CallTimes& times, Ending ending) {
   return {ending,
           std::max(std::chrono::nanoseconds(0), std::chrono::nanoseconds(times.finished - times.started)),
-          times.batch, times.started};
+          times.batch};
 }
 
 bool CopyRate::Take(Clock::time_point now) {
@@ -62,14 +58,14 @@ bool CopyRate::Take(Clock::time_point now) {
 // A copy while a version runs it.
 class RequestMirror::CopyCall final : public Call {
  public:
-  CopyCall(std::shared_ptr<RequestMirror> mirror, std::shared_ptr<MirrorJob> job, bool control)
+  CopyCall(std::shared_ptr<RequestMirror> mirror, std::unique_ptr<MirrorJob> job, bool control)
       : job_(std::move(job)), control_(control), mirror_(std::move(mirror)) {
     request = job_->request;
     request.copy = true;
     request.arrived = started_ = Clock::now();
   }
-  // Returns the job to the first caller, and null to the others.
-  std::shared_ptr<MirrorJob> TakeJob() {
+  // Returns the job to the first caller, which must finish it.
+  std::unique_ptr<MirrorJob> TakeJob() {
     const std::lock_guard lock(mutex_);
     return std::move(job_);
   }
@@ -82,10 +78,10 @@ class RequestMirror::CopyCall final : public Call {
     if (!response.outputs.empty() || !response.text.empty()) answer_ = response;
     if (!last) return;
     if (!response.status.ok()) answer_ = std::move(response);
-    mirror_->OnAnswer(*this, answer_);
+    mirror_->OnAnswer(*this, std::move(answer_));
   }
   std::mutex mutex_;
-  std::shared_ptr<MirrorJob> job_;
+  std::unique_ptr<MirrorJob> job_;
   const bool control_;
   Clock::time_point started_;
   Response answer_;
@@ -127,7 +123,6 @@ void RequestMirror::Offer(std::unique_ptr<MirrorJob> job) {
     return;
   }
   job->control_first = job->control && NextRandom(random_) % 2 == 0;
-  job->result.stable = job->stable;
   bytes_ += job->bytes;
   waiting_.push_back(std::move(job));
   if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
@@ -147,113 +142,76 @@ void RequestMirror::Yield(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-bool RequestMirror::HasPlace() const {
-  return !waiting_.empty() && running_.size() + (waiting_.front()->control ? 2 : 1) <= kMaxRunning;
-}
-
 void RequestMirror::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stopped_ || HasPlace(); });
+    changed_.wait(lock, [&] { return stopped_ || (!waiting_.empty() && running_.size() < kMaxRunning); });
     if (!stopped_) Yield(lock);
     if (stopped_) return;
-    const std::shared_ptr<MirrorJob> job = std::move(waiting_.front());
+    std::unique_ptr<MirrorJob> job = std::move(waiting_.front());
     waiting_.pop_front();
-    const CopyCalls calls = StartRound(job);
+    const bool control = job->NextIsControl();
+    const auto call = std::make_shared<CopyCall>(shared_from_this(), std::move(job), control);
+    running_.push_back(call);
     lock.unlock();
-    Submit(calls);
+    const auto& version = control ? stable_ : candidate_;
+    call->request.priority = LowestPriority(version->config());
+    version->Submit(call);
     lock.lock();
   }
 }
 
-RequestMirror::CopyCalls RequestMirror::StartRound(const std::shared_ptr<MirrorJob>& job) {
-  CopyCalls calls;
-  for (const bool control : {job->control_first, !job->control_first})
-    if (job->control || !control)
-      calls.push_back(std::make_shared<CopyCall>(shared_from_this(), job, control));
-  ++job->round;
-  job->open = static_cast<int>(calls.size());
-  running_.insert(running_.end(), calls.begin(), calls.end());
-  return calls;
-}
-
-void RequestMirror::Submit(const CopyCalls& calls) {
-  for (const auto& call : calls) {
-    const auto& version = call->control() ? stable_ : candidate_;
-    call->request.priority = LowestPriority(version->config());
-    version->Submit(call);
-  }
-}
-
-void RequestMirror::End(MirrorJob& job) {
-  job.ended = true;
-  bytes_ -= job.bytes;
-  if (job.result.control && (job.untimed || !Comparable(job.result))) job.result.control.reset();
-}
-
-// Returns whether the durations of both versions may be compared.
-bool RequestMirror::Comparable(const MirrorResult& result) {
-  const Outcome &a = result.candidate, &b = *result.control;
-  const auto together = std::min(a.began + a.duration, b.began + b.duration) - std::max(a.began, b.began);
-  const auto shorter = std::min(a.duration, b.duration);
-  const bool same_time =
-      static_cast<double>(together.count()) >= kOverlap * static_cast<double>(shorter.count());
-  apart_ = same_time || apart_ == kMostApart ? 0 : apart_ + 1;
-  return apart_ == 0;
-}
-
-// Runs on the thread that executed the model. The comparison runs there too: it reads each tensor once. So
-// does the submission of the next round, which therefore follows at once.
-void RequestMirror::OnAnswer(CopyCall& call, const Response& response) {
-  const std::shared_ptr<MirrorJob> job = call.TakeJob();
+// Runs on the thread that executed the model. The comparison runs there too: it reads each tensor once.
+void RequestMirror::OnAnswer(CopyCall& call, Response response) {
+  std::unique_ptr<MirrorJob> job = call.TakeJob();
   if (!job) return;  // it took too long, or the mirror has stopped
   const Outcome outcome = OutcomeOf(call.times, EndingOf(response.status, true));
-  (call.control() ? counters_->control : counters_->mirrored).fetch_add(1, std::memory_order_relaxed);
-  const bool answers = !call.control() && job->round == 1;
-  std::optional<std::string> differ;
-  if (answers) differ = Compare(*job, response);
-  CopyCalls next;
+  bool more = ++job->runs < job->WantedRuns();
+  if (call.control()) {
+    job->result.control = outcome;
+    counters_->control.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    counters_->mirrored.fetch_add(1, std::memory_order_relaxed);
+    if (job->runs % 2 == 1) {
+      job->result.candidate = outcome;
+      Judge(*job, response);
+    } else if (outcome.ending == Ending::kOk) {
+      job->result.candidate = outcome;
+    }
+    if (outcome.ending != Ending::kOk) {  // no duration to compare
+      job->result.control.reset();
+      more = false;
+    }
+  }
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(running_, [&](const auto& other) { return other.get() == &call; });
-    changed_.notify_all();
-    if (stopped_ || job->ended) return;
-    job->untimed |= outcome.ending != Ending::kOk;
-    if (answers) {
-      job->result.differ = std::move(differ);
-      job->error = response.status.message();
-    }
-    if (call.control())
-      job->result.control = outcome;
-    else if (answers || outcome.ending == Ending::kOk)
-      job->result.candidate = outcome;
-    if (--job->open > 0) return;
-    if (!job->untimed && job->round < job->WantedRounds())
-      next = StartRound(job);
+    if (stopped_) return;
+    if (more)
+      waiting_.push_front(std::move(job));  // its other runs are next, so that all runs see the same load
     else
-      End(*job);
+      bytes_ -= job->bytes;
+    changed_.notify_all();
   }
-  if (next.empty())
-    Finish(*job);
-  else
-    Submit(next);
+  if (job) Finish(std::move(job));
 }
 
-std::optional<std::string> RequestMirror::Compare(const MirrorJob& job, const Response& answer) const {
+void RequestMirror::Judge(MirrorJob& job, const Response& answer) const {
+  job.error = answer.status.message();
   const bool classes = std::any_of(job.request.outputs.begin(), job.request.outputs.end(),
                                    [](const RequestedOutput& o) { return o.classification > 0; });
-  if (!answer.status.ok() || !job.expected.status.ok() || !policy_.max_disagreement ||
-      (classes && policy_.compare != CompareMode::kValues))
-    return std::nullopt;
-  return CompareOutputs(job.expected, answer, tolerance_);
+  if (answer.status.ok() && job.expected.status.ok() && policy_.max_disagreement &&
+      (!classes || policy_.compare == CompareMode::kValues))
+    job.result.differ = CompareOutputs(job.expected, answer, tolerance_);
 }
 
-void RequestMirror::Finish(const MirrorJob& job) {
-  if (job.result.candidate.ending == Ending::kFailed)
+void RequestMirror::Finish(std::unique_ptr<MirrorJob> job) {
+  job->result.stable = job->stable;
+  if (job->result.candidate.ending == Ending::kFailed)
     counters_->errors.fetch_add(1, std::memory_order_relaxed);
-  if (job.result.differ && !job.result.differ->empty())
+  if (job->result.differ && !job->result.differ->empty())
     counters_->differ.fetch_add(1, std::memory_order_relaxed);
-  done_(job.result, job.error);
+  done_(job->result, job->error);
 }
 
 void RequestMirror::Sweep(Clock::time_point now) {
@@ -268,27 +226,26 @@ void RequestMirror::Sweep(Clock::time_point now) {
     changed_.notify_all();
   }
   for (const auto& call : late) {
-    const std::shared_ptr<MirrorJob> job = call->TakeJob();
+    std::unique_ptr<MirrorJob> job = call->TakeJob();
     call->Cancel();
     if (!job) continue;
     {
       const std::lock_guard lock(mutex_);
       if (stopped_) return;
-      if (job->ended) continue;
-      job->untimed = true;
-      End(*job);
+      bytes_ -= job->bytes;
     }
     if (call->control()) continue;  // the stable version is slow, which says nothing about the candidate
     job->result.candidate.ending = Ending::kFailed;
     job->result.hung = true;
+    job->result.control.reset();
     job->error = StrCat("no answer within ", policy_.hang_seconds, " s");
-    Finish(*job);
+    Finish(std::move(job));
   }
 }
 
 void RequestMirror::Stop() {
   std::list<std::shared_ptr<CopyCall>> running;
-  std::list<std::shared_ptr<MirrorJob>> waiting;
+  std::list<std::unique_ptr<MirrorJob>> waiting;
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;

@@ -16,29 +16,22 @@
 namespace tern::server {
 
 // A copy of a request that the stable version has answered.
-//
-// A copy with a control runs in two rounds. In each round, both versions run it at the same time, so that
-// requests of clients and other programs delay both alike. If the versions ran one after the other, the
-// requests that the stable version executes would delay only the candidate, because the stable version would
-// execute the copy instead of such a request. The first round is the answer and fills the processor's caches:
-// clients' requests keep the weights of the stable version there, but not those of the candidate. The second
-// round follows at once and is timed.
 struct MirrorJob {
   Request request;
   Response expected;  // final; outputs are shared with the response that the client gets
   Outcome stable;
   bool control = false;        // the stable version runs the copy, too
-  bool control_first = false;  // submitted first; chosen at random, so that the order favours no version
+  bool control_first = false;  // chosen at random, so that the order favours no version
   uint64_t bytes = 0;          // of all tensors
-
-  // The mirror guards the following members.
-  int round = 0;         // of the runs that were started
-  int open = 0;          // runs that have no answer
-  bool untimed = false;  // a run failed, so there are no durations to compare
-  bool ended = false;    // reported or dropped; later answers are ignored
+  int runs = 0;                // finished runs
+  // With a control, each version runs the copy twice in succession. The first run counts as the answer. The
+  // second one is timed, because the first one fills the processor's caches: clients' requests keep the
+  // weights of the stable version there, but not those of the candidate.
+  int WantedRuns() const { return control ? 4 : 1; }
+  // Returns whether the next run is the control's.
+  bool NextIsControl() const { return control && control_first == (runs < 2); }
   MirrorResult result;
   std::string error;
-  int WantedRounds() const { return control ? 2 : 1; }
 };
 
 // Returns how a call ended. Cancelled calls and refusals because of overload are ignored. kInvalidArgument is
@@ -76,25 +69,18 @@ class RequestMirror : public std::enable_shared_from_this<RequestMirror> {
   // Cancels copies that run for longer than hang_seconds. If the candidate's run takes so long, it counts as
   // failed. If the control's run takes so long, the copy is dropped.
   void Sweep(Clock::time_point now);
-  // Drops copies that wait and cancels those that run. Later answers are ignored. Waits for the mirror's
-  // thread, which may be in a call of ModelVersion::Submit.
+  // Drops copies that wait and cancels those that run. Later answers are ignored. Waits for the thread, which
+  // may be in a call of Submit.
   void Stop();
   uint64_t held_bytes() const;
 
  private:
   class CopyCall;
-  using CopyCalls = std::vector<std::shared_ptr<CopyCall>>;
   void Run();
   void Yield(std::unique_lock<std::mutex>& lock);
-  // The next four are called under the lock.
-  bool HasPlace() const;
-  CopyCalls StartRound(const std::shared_ptr<MirrorJob>& job);
-  void End(MirrorJob& job);
-  bool Comparable(const MirrorResult& result);
-  void Submit(const CopyCalls& calls);
-  void OnAnswer(CopyCall& call, const Response& response);
-  void Finish(const MirrorJob& job);
-  std::optional<std::string> Compare(const MirrorJob& job, const Response& answer) const;
+  void OnAnswer(CopyCall& call, Response response);
+  void Finish(std::unique_ptr<MirrorJob> job);
+  void Judge(MirrorJob& job, const Response& answer) const;
 
   const RolloutPolicy policy_;
   const OutputTolerance tolerance_;
@@ -107,9 +93,8 @@ class RequestMirror : public std::enable_shared_from_this<RequestMirror> {
   CopyRate copies_, controls_;
   uint64_t random_ = 0;
   double share_ = 0;  // of requests, accumulated
-  std::list<std::shared_ptr<MirrorJob>> waiting_;
+  std::list<std::unique_ptr<MirrorJob>> waiting_;
   std::list<std::shared_ptr<CopyCall>> running_;
-  int apart_ = 0;  // successive pairs of runs that were not executed at the same time
   uint64_t bytes_ = 0;
   bool stopped_ = false;
   std::thread thread_;  // started by the first copy

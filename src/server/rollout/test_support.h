@@ -40,9 +40,8 @@ class FakeVersion : public ModelVersion {
       return;
     }
     const auto now = Clock::now();
-    call->times.queued = now;
-    call->times.started = now + delay;
-    call->times.finished = now + delay + duration;
+    call->times.queued = call->times.started = now;
+    call->times.finished = now + duration;
     call->times.batch = 1;
     Response response;
     if (mode == Mode::kFail) response.status = Status(Code::kInternal, "it failed");
@@ -64,8 +63,7 @@ class FakeVersion : public ModelVersion {
   std::atomic<Mode> mode;
   std::atomic<int> submitted{0}, copies{0};
   bool holds = false;  // it only holds requests until a version is loaded
-  // The times that calls show. They are long, so that delays of the test do not matter.
-  std::chrono::nanoseconds delay{0}, duration{std::chrono::seconds(100)};
+  std::chrono::nanoseconds duration{std::chrono::milliseconds(1)};
 
  private:
   WireTensor Output(const Request& request) const {

@@ -140,7 +140,7 @@ void Trial::OnLive(bool candidate, const Outcome& outcome, const std::string& er
   const Outcome partner = other.back();
   other.pop_back();
   AddPair(candidate ? outcome : partner, candidate ? partner : outcome);
-  if (!controls()) AddTimes(candidate ? outcome : partner, candidate ? partner : outcome);
+  AddTimes(candidate ? outcome : partner, candidate ? partner : outcome);
 }
 
 void Trial::OnMirrored(const MirrorResult& result, const std::string& error) {
@@ -176,7 +176,7 @@ TrialCounts Trial::Counts() const {
 // Returns whether the test can get observations in this step. Durations come from controls, or from a step in
 // which both versions answer.
 bool Trial::Measurable(const TestResult& test) const {
-  return test.name != "latency" || weight() > 0 || controls();
+  return test.name != "latency" || weight() > 0 || (mirrors_ && policy_.control_per_second > 0);
 }
 
 bool Trial::StepIsOver(Clock::time_point now) const {

@@ -24,7 +24,6 @@ struct Outcome {
   Ending ending = Ending::kOk;
   std::chrono::nanoseconds duration{0};  // without the time in the queue
   int batch = 0;                         // durations of different batch sizes are not compared; 0: not known
-  Clock::time_point began{};             // of the execution
 };
 
 // A request that both versions answered.
@@ -32,7 +31,7 @@ struct MirrorResult {
   Outcome stable, candidate;
   bool hung = false;                  // the candidate did not answer in time
   std::optional<std::string> differ;  // set if outputs were compared; an empty text: they agree
-  std::optional<Outcome> control;     // of the stable version, at the same time; null: none to compare
+  std::optional<Outcome> control;     // of the stable version, under the candidate's conditions
 };
 
 // Counts of one version of a model, for the metrics. They outlive a rollout.
@@ -80,9 +79,6 @@ class Trial {
   TrialCounts Counts() const;
   const RolloutPolicy& policy() const { return policy_; }
   bool mirrors() const { return mirrors_; }
-  // True if durations are those of controls. Durations of clients' requests then do not count: the version
-  // that answers most of them has warm caches and is delayed by fewer requests of the other version.
-  bool controls() const { return mirrors_ && policy_.control_per_second > 0; }
 
  private:
   bool Measurable(const TestResult& test) const;  // in this step; called under the lock

@@ -244,19 +244,6 @@ TEST(Trial, ComparesDurationsOfEqualBatchesOnly) {
   EXPECT_EQ(trial.Counts().pairs.slower, 1u);
 }
 
-TEST(Trial, ComparesDurationsOfClientsOnlyWithoutControls) {
-  for (const double controls : {20.0, 0.0}) {
-    RolloutPolicy policy;
-    policy.control_per_second = controls;
-    Trial trial(policy, true, "m/2", At(0));
-    trial.SetStep(1, {}, At(0));
-    trial.OnLive(true, {Ending::kOk, milliseconds(9), 1}, "");
-    trial.OnLive(false, {Ending::kOk, milliseconds(5), 1}, "");
-    EXPECT_EQ(trial.Counts().pairs.pairs, 1u);
-    EXPECT_EQ(trial.Counts().pairs.timed, controls > 0 ? 0u : 1u);
-  }
-}
-
 TEST(Trial, IgnoresWhatSaysNothing) {
   Trial trial({}, true, "m/2", At(0));
   MirrorResult result;

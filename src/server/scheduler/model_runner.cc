@@ -241,11 +241,7 @@ void ModelRunner::OnTimer() {
 
 ExecutionResult ModelRunner::Run(const Job& job, int threads, std::chrono::nanoseconds elapsed_as_cpu) {
   const int wanted = config().threads > 0 ? config().threads : model_->Parallel() ? threads : 1;
-  // A rollout compares the durations of copies, so their number of threads does not depend on what else runs.
-  const bool copies =
-      std::all_of(job.pick.calls.begin(), job.pick.calls.end(),
-                  [](const QueuedCallPtr& call) { return !call || call->call->request.copy; });
-  const int usable = background() || (copies && config().threads == 0) ? 1 : wanted;
+  const int usable = background() ? 1 : wanted;
   Instance& instance = instances_[static_cast<size_t>(job.instance)];
   return Execute(
       {config(), builder_, statistics(), *feeder_, *instance.backend, usable, elapsed_as_cpu, job.epoch},
